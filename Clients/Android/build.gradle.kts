@@ -41,8 +41,6 @@ kotlin {
 }
 
 dependencies {
-    // Ed25519 and X25519 for the versions of Android that have neither. R8 leaves out the rest of it.
-    implementation("org.bouncycastle:bcprov-jdk18on:1.78.1")
     // FirebaseMessagingService is the superclass of the SDK's service. An app without Google excludes it.
     api("com.google.firebase:firebase-messaging:24.1.0")
     // For SuspendingClient. An app that uses it adds the library.

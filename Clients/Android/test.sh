@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 java=/usr/share/java
-libraries=$java/com.android.json.jar:$java/bcprov.jar
+libraries=$java/com.android.json.jar
 libraries+=:$java/kotlinx-coroutines-core.jar:$java/kotlinx-coroutines-core-common.jar:$java/atomicfu.jar
 test_libraries=$java/junit4.jar:$java/hamcrest-core.jar
 build=.build

@@ -4,7 +4,7 @@
  * @module securepush-worker
  */
 import { unregisterTag } from './lib/client.js';
-import { asksForLogIn, DiagnosticCode } from './lib/codes.js';
+import { asksForLogIn, DiagnosticCode, SecurePushFailure } from './lib/codes.js';
 import { isOurs } from './lib/presenter.js';
 import { isPushID, IncomingPush } from './lib/push.js';
 import { inTime } from './lib/subscription.js';
@@ -17,6 +17,21 @@ const secondsForSync = 5;
 const isNothing = new Set([
   DiagnosticCode.badSignature, DiagnosticCode.tooOld, ...[403, 404, 410].map(DiagnosticCode.status),
 ]);
+
+/**
+ * Whether a link of a message may be opened without a question.
+ *
+ * @param {unknown} link
+ * @param {string} scope
+ */
+function isOwnLink(link, scope) {
+  try {
+    const url = new URL(/** @type {string} */ (link));
+    return url.protocol === 'https:' && url.origin === new URL(scope).origin;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Handles `push`, `notificationclick`, `pushsubscriptionchange` and `sync`.
@@ -120,17 +135,25 @@ export class PushWorker {
   }
 
   /**
-   * Opens the app, at the notification that was clicked: its page if that is open, or any other window of the app, or a
-   * new one.
+   * Answers by the button that was clicked, if the message has one that needs no text. Otherwise it opens the link of the
+   * message, if that is an address of this origin, or the app at the notification: its page if that is open, or any other
+   * window of the app, or a new one.
    *
    * @param {any} event a `NotificationEvent`
    */
   async onClick(event) {
-    const { notification } = event;
+    const { notification, action: name = '' } = event;
     if (!isOurs(notification)) return;
+    const { secureId, actions = [], link } = notification.data;
+    const id = isPushID(secureId) ? secureId : null;
+    const action = actions.find((/** @type {any} */ known) => known.id === name);
+    if (id !== null && action && !action.input && await this.#answer(id, action.id)) return;
     notification.close();
-    const id = isPushID(notification.data.secureId) ? notification.data.secureId : null;
     const { scope } = this.scope.registration;
+    if (!action && isOwnLink(link, scope)) {
+      await this.scope.clients.openWindow(link);
+      return;
+    }
     const url = new URL(this.page, scope);
     // A page that was loaded before the worker was there, or past it, is not controlled.
     const windows = (await this.scope.clients.matchAll({ type: 'window', includeUncontrolled: true }))
@@ -144,6 +167,27 @@ export class PushWorker {
     }
     if (id) url.hash = id;
     await this.scope.clients.openWindow(url.href);
+  }
+
+  /**
+   * Answers a notification by one of its buttons.
+   *
+   * @param {string} id
+   * @param {string} action
+   * @returns {Promise<boolean>} `false`: the sender wants more than that, so the app is to be opened
+   */
+  async #answer(id, action) {
+    const { client } = this;
+    try {
+      await client.answer(id, action);
+      return true;
+    } catch (error) {
+      const code = error instanceof SecurePushFailure ? error.code : DiagnosticCode.malformedPush;
+      if (code === DiagnosticCode.status(422)) return false;
+      const localizationKey = client.configuration.texts.unanswered;
+      await client.presenter.showNotice({ id, localizationKey, code }).catch(() => {});
+      return true;
+    }
   }
 
   /**

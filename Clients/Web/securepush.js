@@ -11,6 +11,7 @@ export { SecurePushClient } from './lib/client.js';
 export { makeConfiguration, defaultLimits, defaultTexts } from './lib/configuration.js';
 export { DiagnosticCode, SecurePushFailure } from './lib/codes.js';
 export { IncomingPush } from './lib/push.js';
+export { SenderKeySet } from './lib/key-set.js';
 export { PushKeySet, PushVerifier } from './lib/push-keys.js';
 export { TokenCredentialsProvider, FixedCredentialsProvider } from './lib/credentials.js';
 export { ClientStoreError, MemoryClientStore } from './lib/store.js';
@@ -25,7 +26,10 @@ export { ClientEvents } from './lib/events.js';
 export { userTag } from './lib/user-tag.js';
 
 /**
- * @typedef {import('./lib/answers.js').InboxPage} InboxPage
+ * @typedef {import('./lib/inbox.js').AppEntry} InboxEntry
+ * @typedef {import('./lib/inbox.js').AppPage} InboxPage
+ * @typedef {import('./lib/devices.js').RegisteredDevice} RegisteredDevice
+ * @typedef {import('./lib/display.js').Display} Display
  * @typedef {import('./lib/answers.js').SecretNotification} SecretNotification
  * @typedef {import('./lib/clock.js').ClientClock} ClientClock
  * @typedef {import('./lib/configuration.js').ClientLimits} ClientLimits
@@ -34,6 +38,9 @@ export { userTag } from './lib/user-tag.js';
  * @typedef {import('./lib/credentials.js').ClientCredentials} ClientCredentials
  * @typedef {import('./lib/credentials.js').CredentialsProvider} CredentialsProvider
  * @typedef {import('./lib/events.js').ClientEvent} ClientEvent
+ * @typedef {import('./lib/envelope.js').Opened} Opened
+ * @typedef {import('./lib/message.js').Message} Message
+ * @typedef {import('./lib/message.js').MessageAction} MessageAction
  * @typedef {import('./lib/presenter.js').BriefText} BriefText
  * @typedef {import('./lib/presenter.js').GenericNotice} GenericNotice
  * @typedef {import('./lib/presenter.js').LogInPrompt} LogInPrompt
@@ -43,6 +50,7 @@ export { userTag } from './lib/user-tag.js';
  * @typedef {import('./lib/state.js').ClientState} ClientState
  * @typedef {import('./lib/store.js').ClientStore} ClientStore
  * @typedef {import('./lib/store.js').Departure} Departure
+ * @typedef {import('./lib/store.js').OpenedEnvelope} OpenedEnvelope
  * @typedef {import('./lib/store.js').StoredCredentials} StoredCredentials
  * @typedef {import('./lib/store.js').StoredValues} StoredValues
  * @typedef {import('./lib/subscription.js').PushDevice} PushDevice

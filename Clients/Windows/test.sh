@@ -21,23 +21,33 @@ compile() {
     mcs -langversion:7 -warn:4 -warnaserror -debug -target:library -out:"$build/$output" -lib:"$build" "$@"
 }
 
-compile SecurePush.Client.dll -r:System.Net.Http -r:System.Numerics -r:System.Security -recurse:'SecurePush.Client/*.cs'
+cc -std=gnu11 -O1 -Wall -Wextra -Werror -shared -fPIC -o "$build/libcng.so" Tests/CngStandIn/cng.c -lcrypto
+# The stand-in has the functions of both libraries of Windows.
+for assembly in SecurePush.Client SecurePush.Tests; do
+    {
+        echo '<configuration>'
+        for name in bcrypt.dll ncrypt.dll libcng.so; do echo "<dllmap dll=\"$name\" target=\"$build/libcng.so\" />"; done
+        echo '</configuration>'
+    } >"$build/$assembly.dll.config"
+done
+
+compile SecurePush.Client.dll -r:System.Net.Http -r:System.Security -recurse:'SecurePush.Client/*.cs'
 # Nobody raises some of the events of the stand-ins.
 compile StandIns.dll -nowarn:67 -r:System.Xml -recurse:'Tests/StandIns/*.cs'
 compile SecurePush.Client.Uwp.dll -r:SecurePush.Client.dll -r:StandIns.dll -recurse:'SecurePush.Client.Uwp/*.cs'
 compile SecurePush.Client.WindowsApp.dll -r:SecurePush.Client.dll -r:StandIns.dll -r:System.Xml -r:System.Xml.Linq \
-    SecurePush.Client.Uwp/ToastContent.cs SecurePush.Client.Uwp/ChannelAddress.cs \
+    SecurePush.Client.Uwp/AppBadge.cs SecurePush.Client.Uwp/ChannelAddress.cs \
     -recurse:'SecurePush.Client.WindowsApp/*.cs'
 compile PushTask.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
     -recurse:"$example/Common/*.cs" -recurse:"$example/PushTask/*.cs"
 compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll -r:System.Net.Http \
     -recurse:"$example/Common/*.cs" -recurse:"$example/App/*.cs" -recurse:'Tests/ExampleParts/*.cs'
 # The last -target counts.
-compile MemoryProbe.exe -target:exe -r:SecurePush.Client.dll -recurse:'Tests/MemoryProbe/*.cs'
+compile MemoryProbe.exe -target:exe -r:SecurePush.Client.dll -recurse:'Tests/MemoryProbe/*.cs' Tests/Simulation/LibCrypto.cs
 # shellcheck disable=SC2046 # file names without blanks
 compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll \
     -r:SecurePush.Client.WindowsApp.dll -r:StandIns.dll \
-    -r:System.Net.Http -r:System.Numerics -r:System.Security -r:System.Xml -r:System.Xml.Linq \
+    -r:System.Net.Http -r:System.Security -r:System.Xml -r:System.Xml.Linq \
     -r:"$nunit/nunit.framework.dll" \
     $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*' \
         -not -path '*/MemoryProbe/*')

@@ -1,9 +1,9 @@
 // The page: log in, permission, messages, log out.
-import { client, credentials, events, store } from './client.js';
+import { client, credentials, events } from './client.js';
 import * as config from './config.js';
+import { DevicesView } from './devices-view.js';
 import { EmulatedDisplay, emulatedDevice, listen } from './emulator.js';
 import { InboxView } from './inbox-view.js';
-import { DeviceKey, PushVerifier } from './securepush/securepush.js';
 import { keepShell } from './shell.js';
 import { failureText, language, text } from './texts.js';
 
@@ -19,6 +19,7 @@ class App {
   async start() {
     document.documentElement.lang = language;
     for (const element of document.querySelectorAll('[data-text]')) element.textContent = text(element.dataset.text);
+    byId('views').setAttribute('aria-label', text(byId('views').dataset.label));
     if (!('serviceWorker' in navigator) || !('Notification' in globalThis)) {
       show('unsupported', true);
       return;
@@ -26,6 +27,8 @@ class App {
     await navigator.serviceWorker.register(worker, { type: 'module', updateViaCache: 'none' });
     this.registration = await navigator.serviceWorker.ready;
     this.inbox = new InboxView(client, (message) => this.tell(message));
+    this.devices = new DevicesView(client, (message) => this.tell(message));
+    this.view('messages');
     this.unread = 0;
     this.#addListeners();
     keepShell(this.registration.scope).catch(() => {});
@@ -41,8 +44,10 @@ class App {
     byId('log-out').addEventListener('click', () => this.logOut());
     byId('allow').addEventListener('click', () => this.allow());
     byId('mark-all').addEventListener('click', () => this.markAll());
+    byId('views').addEventListener('click', ({ target }) => { if (target.dataset.view) this.view(target.dataset.view); });
     byId('entries').addEventListener('message-read', () => this.showUnread(this.unread - 1));
     byId('entries').addEventListener('session-end', () => this.showLogIn());
+    byId('devices').addEventListener('signed-out', () => this.showLogIn('logInText'));
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.enter();
     });
@@ -54,6 +59,13 @@ class App {
       else if (kind === 'session') this.enter();
       else this.refresh();
     });
+  }
+
+  /** Shows the messages or the devices. */
+  view(name) {
+    document.body.dataset.view = name;
+    for (const button of byId('views').children) button.setAttribute('aria-pressed', String(button.dataset.view === name));
+    if (name === 'devices') this.devices.update();
   }
 
   /** Shows what fits: the log-in, or the messages of the user who is logged in. */
@@ -94,8 +106,11 @@ class App {
     const isNew = byId('log-in').hidden;
     if (userName === null) this.#stopListening();
     this.inbox.clear();
+    this.devices.clear();
+    this.view('messages');
+    byId('fact-channel').textContent = '';
     this.showUnread(0);
-    for (const id of ['inbox', 'device', 'permission', 'log-out', 'who']) show(id, false);
+    for (const id of ['inbox', 'device', 'devices', 'permission', 'log-out', 'who', 'views']) show(id, false);
     show('log-in', true);
     this.say(navigator.onLine ? '' : text('offline'));
     // A reason that was given stays.
@@ -117,7 +132,7 @@ class App {
     const wasOutside = !byId('log-in').hidden;
     byId('password').value = '';
     show('log-in', false);
-    for (const id of ['who', 'log-out', 'inbox', 'device']) show(id, true);
+    for (const id of ['who', 'log-out', 'inbox', 'device', 'devices', 'views']) show(id, true);
     show('send-hint', config.emulatorDevices !== null);
     if (wasOutside) byId('inbox-title').focus();
   }
@@ -199,7 +214,7 @@ class App {
   async #register() {
     if (!this.hasNoPushService) {
       try {
-        await client.subscribe({ timeout: 8 });
+        await registered(client.subscribe({ timeout: 8 }));
         this.#stopListening();
         this.display = null;
         return text('channelPush');
@@ -212,20 +227,19 @@ class App {
       }
     }
     const device = await emulatedDevice();
-    await client.register(device);
+    await registered(client.register(device));
     this.stream ??= listen(device, this.registration);
     this.display ??= new EmulatedDisplay(device, this.registration);
     return text('channelEmulator');
   }
 
   async showFacts() {
-    const canVerify = await PushVerifier.isSupported();
-    const signed = canVerify ? 'signedYes' : 'signedImpossible';
-    byId('fact-signed').textContent = text(config.pushKeys ? signed : 'signedNo');
-    const hasKey = (await store.deviceKey()) !== null;
-    const canEncrypt = hasKey || (await DeviceKey.generate()) !== null;
-    byId('fact-encrypted').textContent = text(hasKey ? 'encryptedYes' : canEncrypt ? 'encryptedNotYet' : 'encryptedNo');
-    show('send-encrypted', hasKey && config.emulatorDevices !== null);
+    byId('fact-signed').textContent = text(config.pushKeys ? 'signedYes' : 'signedNo');
+    const fingerprint = await client.encryptionKeyFingerprint().catch(() => null);
+    byId('fact-encrypted').textContent = text(fingerprint ? 'encryptedYes' : 'encryptedNotYet');
+    byId('fingerprint').textContent = fingerprint ?? '';
+    show('fact-fingerprint', fingerprint !== null);
+    show('send-encrypted', fingerprint !== null && config.emulatorDevices !== null);
   }
 
   /** Shows the list and the number of unread messages again. Who asks while it is asked waits for the next time. */
@@ -290,6 +304,7 @@ class App {
     const id = location.hash.slice(1).toLowerCase();
     if (!id || byId('inbox').hidden) return;
     history.replaceState(null, '', location.pathname + location.search);
+    this.view('messages');
     await this.inbox.open(id).catch((error) => this.say(failureText(error.code)));
   }
 
@@ -309,6 +324,15 @@ class App {
   /** Tells a screen reader, wherever its user is in the page. */
   tell(message) {
     byId('news').textContent = message;
+  }
+}
+
+/** A device without a key receives what is not encrypted. */
+async function registered(registration) {
+  try {
+    await registration;
+  } catch (error) {
+    if (!error.installationID) throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 // The list of messages. A secret is fetched when it is opened, is in memory only, and goes when it is closed.
+import { MessageView } from './message-view.js';
 import { NewestMessages, timeOf } from './newest.js';
 import { failureText, text } from './texts.js';
 
@@ -117,6 +118,13 @@ export class InboxView {
     return item;
   }
 
+  /** What has expired is not shown any longer. */
+  #closeAt(time, item, id) {
+    const left = (time ?? Infinity) * 1000 - Date.now();
+    // The longest time that a timer has.
+    if (left < 2 ** 31) setTimeout(() => { if (item.isConnected && isOpen(item)) this.#toggle(item, id); }, left);
+  }
+
   /** Opens or closes an item. Returns the error if it cannot be read. */
   async #toggle(item, id) {
     const [row, secret] = [item.querySelector('.row'), item.querySelector('.secret')];
@@ -124,7 +132,7 @@ export class InboxView {
     row.setAttribute('aria-expanded', String(opens));
     secret.hidden = !opens;
     item.querySelector('.act').textContent = text(opens ? 'hide' : 'show');
-    secret.classList.remove('fault');
+    secret.classList.remove('fault', 'rich');
     secret.textContent = opens ? text(navigator.onLine ? 'loading' : 'offline') : '';
     if (!opens) return null;
     // It is tried all the same: the server may be on this device.
@@ -134,7 +142,11 @@ export class InboxView {
       const answer = await this.client.read(id);
       if (item.classList.contains('unread')) item.dispatchEvent(new CustomEvent('message-read', { bubbles: true }));
       this.#mark(item, true);
-      if (isShown()) secret.textContent = answer.text;
+      if (isShown()) {
+        secret.replaceChildren(...new MessageView(this.client, answer, this.tell).nodes);
+        secret.classList.toggle('rich', answer.message !== null);
+        this.#closeAt(answer.expiresAt, item, id);
+      }
       return null;
     } catch (error) {
       if (needsLogIn(error)) {

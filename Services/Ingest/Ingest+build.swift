@@ -42,7 +42,7 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     acceptor.userLimit = configuration.own.userRateLimit.map { RateLimiter("user", $0) }
     let routes: Routes<ServiceRequestContext> = ingestRoutes(
         authentication: SenderAuthentication(senders: senders, users: users), acceptor: acceptor,
-        notifications: opened.store, devices: opened.store)
+        notifications: opened.store, devices: opened.store, reports: opened.store)
     let router = makeRouter(routes, context: context)
     router.addOperations(
         readiness: [
@@ -54,13 +54,17 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.own.platforms),
         context: context)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
-    let purging = Sweep(every: PurgeSweep.interval) { await purge.sweep() }
+    var sweeps: [any Service] = [relay, Sweep(every: PurgeSweep.interval) { await purge.sweep() }]
+    if configuration.own.noticesKeys {
+        let notices = KeyNoticeSweep(notices: opened.store, acceptor: acceptor, logger: context.logger)
+        sweeps.append(Sweep(every: KeyNoticeSweep.interval) { await notices.sweep() })
+    }
     var listener = configuration.http
     listener.limits.streamedPaths = [BatchController.path.description]
     let http = try makeHTTPService(
         router: router, direct: routes.direct(context), configuration: listener, context: context)
     return BuiltIngest(
-        services: [opened.service, publisher, queues] + ([relay, purging] as [any Service]).map(opened.following)
+        services: [opened.service, publisher, queues] + sweeps.map(opened.following)
             + [context.audit].compactMap(\.self)
             + [http], store: opened.store, router: router)
 }

@@ -12,6 +12,8 @@ struct IngestSettings: Sendable {
     let retention: Duration
     /// Whether every payload must be encrypted end to end.
     let requiresEncryption: Bool
+    /// `E2E_KEY_NOTICE`: whether users are told about new keys of their devices.
+    let noticesKeys: Bool
     /// `nil` for no limit.
     let userRateLimit: RateLimit?
     let auditLog: String?
@@ -23,6 +25,7 @@ struct IngestSettings: Sendable {
         platforms = reader.platforms()
         retention = reader[\.retention]
         requiresEncryption = reader[\.recipientE2ERequired]
+        noticesKeys = reader[\.e2eKeyNotice]
         userRateLimit = reader[\.rateLimitUser]
         for name in Self.movedToOperator where reader.environment[name] != nil {
             reader.note(

@@ -58,7 +58,9 @@ struct NotificationAcceptor: Sendable {
         for notification in notifications {
             let payload = try sealer.seal(request.payload, id: notification.id, recipient: notification.recipient)
             sealed.append(
-                SealedNotification(notification: notification, payload: payload, claimsFirstAttempt: claimsFirst))
+                SealedNotification(
+                    notification: notification, payload: payload, claimsFirstAttempt: claimsFirst,
+                    question: request.question(of: notification.id, to: notification.recipient, sealer)))
         }
         let response = NotificationResponse(notifications: notifications, isForMany: request.isForMany)
         return SealedRequest(

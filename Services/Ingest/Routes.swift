@@ -5,12 +5,13 @@ import ServiceRuntime
 /// The API for senders. Sending has no lines in the audit log, because the notification itself is the record of it.
 func ingestRoutes<Context: RequestContext>(
     authentication: SenderAuthentication, acceptor: NotificationAcceptor, notifications: any SenderNotifications,
-    devices: any DeviceStore
+    devices: any DeviceStore, reports: any DeviceReportStore
 ) -> Routes<Context> {
     let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
     let batch = BatchController(authentication: authentication, acceptor: acceptor)
     let status = NotificationStatusController(
-        authentication: authentication, notifications: notifications, devices: devices, platforms: acceptor.platforms
+        authentication: authentication, notifications: notifications, devices: devices, reports: reports,
+        platforms: acceptor.platforms, sealer: acceptor.sealer
     ) { entry in
         acceptor.relay.handOver(entries: CollectionOfOne(entry))
     }

@@ -32,7 +32,8 @@ func buildOperator(_ configuration: OperatorConfiguration, context: ServiceConte
     let messaging = configuration.messaging
     let controller = OperatorController(
         source: OverviewSource(
-            directory: directory, backlog: { try await store.backlog(now: $0) }, queues: queues, table: table,
+            directory: directory, backlog: { try await store.backlog(now: $0) },
+            genericTexts: { try await store.genericTexts(since: $0) }, queues: queues, table: table,
             targets: configuration.targets, service: context),
         directory: directory,
         actions: OperatorActions(

@@ -46,9 +46,13 @@ func buildRetrieval(
     let routes: Routes<ServiceRequestContext> = retrievalRoutes(
         notifications: NotificationReadController(
             users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)),
+        shown: ShownController(
+            users: users, notifications: opened.store, reports: opened.store, metrics: context.metrics),
+        answers: AnswerController(
+            users: users, store: opened.store, sealer: sealer, metrics: AnswerMetrics(context.metrics)),
         tokens: TokenController(users: users, issuer: issuer, refresh: refresh),
         pushKeys: PushKeysController(keys: pushKeys, applicationServerKey: configuration.own.applicationServerKey),
-        changes: changes, keys: opened.store, cors: cors)
+        changes: changes, keys: opened.store, noticesKeys: configuration.own.noticesKeys, cors: cors)
     let keys = PayloadKeyWatch(store: opened.store, sealer: sealer, logger: context.logger)
     let router = makeRouter(routes, context: context)
     router.addOperations(

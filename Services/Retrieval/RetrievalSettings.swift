@@ -12,6 +12,8 @@ struct RetrievalSettings: Sendable {
     let readsFeedback: Bool
     let deviceStaleAfter: Duration
     let pushVerificationKeysFile: String?
+    /// `E2E_KEY_NOTICE`: whether users are told about new keys of their devices.
+    let noticesKeys: Bool
     /// `WEB_PUSH_PUBLIC_KEY`: web apps subscribe with it.
     let applicationServerKey: ApplicationServerKey?
     /// The web apps that may call the API from a browser.
@@ -26,6 +28,7 @@ struct RetrievalSettings: Sendable {
         deviceStaleAfter = reader[\.deviceStaleAfter]
         webOrigins = reader[\.retrievalCORSOrigins] ?? []
         webHeaders = reader[\.retrievalCORSHeaders] ?? []
+        noticesKeys = reader[\.e2eKeyNotice]
         pushVerificationKeysFile = reader[\.pushVerificationKeysFile]
         applicationServerKey = reader[\.webPushPublicKey, orFile: \.webPushPublicKeyFile]
     }

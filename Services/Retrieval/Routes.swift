@@ -5,14 +5,16 @@ import ServiceRuntime
 
 /// The API for devices.
 func retrievalRoutes<Context: RequestContext>(
-    notifications: NotificationReadController, tokens: TokenController, pushKeys: PushKeysController,
-    changes: DeviceChanges, keys: any DeviceStore, cors: CORSPolicy?
+    notifications: NotificationReadController, shown: ShownController, answers: AnswerController,
+    tokens: TokenController, pushKeys: PushKeysController, changes: DeviceChanges, keys: any DeviceStore,
+    noticesKeys: Bool = false,
+    cors: CORSPolicy?
 ) -> Routes<Context> {
     let users = notifications.users
     let installations = InstallationController(users: users, changes: changes)
     let registrations = RegistrationController(users: users, changes: changes)
     let devices = DeviceListController(users: users, changes: changes)
-    let deviceKeys = EncryptionKeyController(users: users, keys: keys)
+    let deviceKeys = EncryptionKeyController(users: users, keys: keys, notifies: noticesKeys)
     return Routes(
         [
             Route(
@@ -22,7 +24,8 @@ func retrievalRoutes<Context: RequestContext>(
                 .get, "/api/notifications", .refusals(of: "inbox"), notifications.list,
                 readChanges: NotificationReadController.listMarksAsRead),
             Route(.post, "/api/notifications/read", "mark-read", notifications.markRead),
-            Route(.post, "/api/notifications/:id/shown", .refusals(of: "shown"), notifications.markShown),
+            Route(.post, "/api/notifications/:id/shown", .refusals(of: "shown"), shown.report),
+            Route(.post, "/api/notifications/:id/answer", "answer", answers.answer),
             Route(.put, "/api/installations/:id", "device.register", installations.put),
             Route(.get, "/api/installations/:id", .refusals(of: "device.get"), installations.get),
             Route(.delete, "/api/installations/:id", "device.remove", installations.delete),

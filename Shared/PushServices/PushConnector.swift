@@ -108,6 +108,9 @@ package enum PushAnswer: Sendable, Hashable {
     case unanswered
     /// The push service refuses our credentials.
     case credentialRefused
+    /// The push service takes none of our access tokens for this channel. It may be one of an app of the other token
+    /// service (WNS 401), which says nothing about the others.
+    case channelRefused
     /// The push is larger than the push service takes.
     case tooLarge
     /// The push service or the connector refuses the push for good.

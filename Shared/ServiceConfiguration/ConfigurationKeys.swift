@@ -220,6 +220,10 @@ package struct ConfigurationKeys: Sendable {
         "RECIPIENT_E2E_REQUIRED", .boolean, default: "false",
         meaning: "Ingest refuses every payload that is not encrypted end to end, the tutorial's confirmation with an "
             + "empty body included")
+    package let e2eKeyNotice = ConfigurationKey(
+        "E2E_KEY_NOTICE", .boolean, default: "false",
+        meaning: "A notification tells a user's devices when one of them has a new key for end-to-end encryption: "
+            + "retrieval notes it, and ingest sends it. Give both the same value")
     package let rateLimitUser = ConfigurationKey(
         "RATE_LIMIT_USER", .rateLimitOrOff, default: "30/m,burst=30",
         meaning: "How often a user may send a confirmation to itself, counted by each ingest process: a number per s, "

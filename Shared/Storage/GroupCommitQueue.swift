@@ -195,8 +195,8 @@ extension SealedNotification {
 }
 
 extension SealedNotification {
-    /// Whether it is to be followed by reminders.
-    var hasReminders: Bool { !notification.remind.isEmpty }
+    /// Whether it has one of the members that few notifications have: reminders, a display, a question.
+    var hasExtras: Bool { !notification.remind.isEmpty || notification.display != .full || question != nil }
 
     /// The approximate memory while it waits; see ``GroupCommitQueue/Capacity``.
     var heldBytes: Int {

@@ -50,8 +50,10 @@ private struct FollowingService: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            var pause = Duration.milliseconds(10)
             while (try? await store.ping(timeout: .seconds(1))) == nil, !Task.isCancelled {
-                try? await Task.sleep(for: .milliseconds(50))
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, .milliseconds(500))
             }
         }
         // Also after a shutdown: it ends by itself.

@@ -17,6 +17,7 @@ struct LeastRightsTests {
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
             "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "outcome_watch", "device_places",
+            "answers", "device_reports",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator", "cli"] {
@@ -44,7 +45,11 @@ struct LeastRightsTests {
             ("ingest", "SELECT handle FROM installations", false),
             ("ingest", "SELECT document FROM installations", false),
             ("ingest", "UPDATE installations SET encryption_key = NULL \(nothing)", false),
+            ("ingest", "UPDATE installations SET key_notice_at = NULL \(nothing)", true),
             ("dispatcher", "SELECT encryption_key FROM installations", false),
+            ("dispatcher", "SELECT FROM device_reports", false), ("operator", "SELECT sdk FROM device_reports", true),
+            ("ingest", "UPDATE device_reports SET code = NULL \(nothing)", false),
+            ("retrieval", "DELETE FROM device_reports \(nothing)", false),
             ("dispatcher", "SELECT hub FROM device_places", false), ("ingest", "SELECT hub FROM device_places", false),
             ("retrieval", "DELETE FROM device_places \(nothing)", true),
             ("cli", "DELETE FROM device_places \(nothing)", true),
@@ -81,6 +86,16 @@ struct LeastRightsTests {
                 "INSERT INTO follow_ups (notification_id, kind, due_at, step) SELECT NULL, 1, 1, 1 \(nothing)", false
             ),
             ("retrieval", "SELECT notification_id FROM follow_ups", false),
+            ("retrieval", "UPDATE answers SET action = 'ok', text_sealed = NULL \(nothing)", true),
+            ("retrieval", "UPDATE answers SET challenge = NULL \(nothing)", false),
+            ("retrieval", "UPDATE answers SET options = 'ok' \(nothing)", false),
+            ("retrieval", "DELETE FROM answers \(nothing)", false),
+            ("ingest", "UPDATE answers SET action = 'ok' \(nothing)", false),
+            ("ingest", "UPDATE answers SET text_sealed = NULL \(nothing)", true),
+            ("dispatcher", "SELECT FROM answers", false), ("cli", "SELECT challenge FROM answers", false),
+            ("operator", "SELECT action, answered_at FROM answers", true),
+            ("operator", "SELECT challenge FROM answers", false),
+            ("operator", "SELECT text_sealed FROM answers", false),
             ("retrieval", "UPDATE follow_ups SET due_at = 1 \(nothing)", false),
             ("dispatcher", "UPDATE follow_ups SET step = 1 \(nothing)", true),
             ("dispatcher", "DELETE FROM follow_ups \(nothing)", false),

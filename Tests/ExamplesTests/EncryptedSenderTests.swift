@@ -7,7 +7,7 @@ import Testing
 /// also half of the reference that writes the file. Without the language a test only says so.
 @Suite(.timeLimit(.minutes(5))) struct EncryptedSenderTests {
     /// No such program (`env`), and EX_UNAVAILABLE: a library is missing.
-    private static let unavailable: [Int32] = [127, 69]
+    private static let unavailable: [Int32?] = [127, 69]
 
     private func check(_ program: String, _ arguments: [String]) async throws -> String? {
         let file = TestEnvironment.packageRoot.appending(path: "Clients/vectors/reference/\(arguments[0])").path

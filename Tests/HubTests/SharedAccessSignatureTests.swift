@@ -47,6 +47,21 @@ import Testing
         }
     }
 
+    /// Otherwise a thousand of them take as much memory as a client likes.
+    @Test func `A token is remembered only if it is short`() throws {
+        let rule = SharedAccessRule(name: "r", primaryKey: "k", rights: .full)
+        let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
+        let path = "/hub/" + String(repeating: "x", count: 3_000)
+        for _ in 0..<2 {
+            let token = TestToken.make(rule: "r", key: "k", resource: "http://127.0.0.1\(path)")
+            try authorizer.authorize(token, authority: nil, path: path, right: .send)
+            #expect(authorizer.rememberedCount == 0)
+        }
+        try authorizer.authorize(
+            TestToken.make(rule: "r", key: "k"), authority: nil, path: "/hub", right: .send)
+        #expect(authorizer.rememberedCount == 1)
+    }
+
     @Test func `The key is text and no base64`() throws {
         let rule = SharedAccessRule(name: "r", primaryKey: "not base64 at all ~", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")

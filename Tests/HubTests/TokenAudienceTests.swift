@@ -20,6 +20,13 @@ import Testing
         #expect(audience.segments == segments)
     }
 
+    /// Who has a key of an app could otherwise make the hub go over a long text thousands of times.
+    @Test func `A resource that is escaped again and again is not decoded to its end`() {
+        var resource = "http%3a%2f%2fh%2fhub"
+        for _ in 0..<20 { resource = resource.replacing("%", with: "%25") }
+        #expect(TokenAudience(resource: resource).host != "h")
+    }
+
     @Test(
         arguments: [
             ("http://h/hub", "/hub/messages", true), ("http://h/hub/", "/HUB/messages/", true),

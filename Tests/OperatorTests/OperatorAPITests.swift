@@ -8,6 +8,7 @@ import NIOCore
 import ServiceRuntime
 import Storage
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Operator
@@ -31,6 +32,12 @@ struct OperatorAPITests {
             let dead = try await bench.stored()
             try await bench.record([OperatorBench.delivery(.apple, .dead, "HTTP 400: x")], of: dead)
             bench.queues.add(dead, reason: "http_400")
+            let alice = try #require(UserName("alice"))
+            try await bench.store.save(
+                Installation(
+                    id: "phone", owner: alice, platform: .apple, handle: "h", document: [], updatedAt: .now))
+            let report = DeviceReport(text: .generic, code: "SP-KEY", sdk: "web/1")
+            _ = try await bench.store.report(report, of: dead, by: "phone", owner: alice, now: .now)
             let answer = try await bench.get("/admin/api/overview?Window=15m")
             try search(bench, answer.text)
             let overview = try answer.object()
@@ -48,6 +55,9 @@ struct OperatorAPITests {
                 sources.map { $0["Name"] as? String }
                     == ["database", "broker", "ingest", "dispatcher", "retrieval", "hub"])
             #expect(sources.map { $0["State"] as? String } == ["up", "up", "off", "up", "off", "off"])
+            let texts = try #require(overview["GenericTexts"] as? [[String: Any]])
+            #expect(texts.map { $0["Code"] as? String } == ["SP-KEY"] && texts[0]["Devices"] as? Int == 1)
+            #expect(texts[0]["Sdk"] as? String == "web/1" && texts[0]["Platform"] as? String == "apple")
             let failures = try #require(overview["Failures"] as? [String: Any])
             #expect(failures["Notifications"] as? Int == 1 && overview["State"] as? String == "warn")
             let troubles = try #require(overview["Troubles"] as? [[String: Any]])

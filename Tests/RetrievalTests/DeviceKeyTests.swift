@@ -147,6 +147,20 @@ struct DeviceKeyTests {
         }
     }
 
+    @Test(arguments: [true, false]) func `A new key of a second device is to be told, if wanted`(_ isWanted: Bool)
+        async throws
+    {
+        try await withRetrieval(noticesKeys: isWanted) { bench in
+            try await register(bench, "a")
+            let later = Timestamp.now + .seconds(1)
+            #expect(try await bench.store.leaseKeyNotice(now: later, until: later) == nil)
+            try await register(bench, "b")
+            let notice = try await bench.store.leaseKeyNotice(now: .now + .seconds(1), until: .now + .seconds(60))
+            #expect(notice?.installation == (isWanted ? "b" : nil))
+            #expect(notice?.owner == (isWanted ? UserName("alice") : nil))
+        }
+    }
+
     // MARK: Removed devices
 
     @Test(arguments: ["/api/installations/a", "/api/devices"])

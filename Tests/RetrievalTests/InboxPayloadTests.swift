@@ -23,8 +23,9 @@ struct InboxPayloadTests {
         try await withRetrieval { bench in
             let empty = try await bench.page()
             #expect(empty.text == #"{"Notifications":[],"Unread":0}"#)
-            let older = try await bench.accept(#"{"b":1, "a":"\u0041"}"#, createdAt: time(1))
-            let newer = try await bench.accept("null", createdAt: time(2))
+            let end = Timestamp.now + .seconds(3600)
+            let older = try await bench.accept(#"{"b":1, "a":"\u0041"}"#, createdAt: time(1), expiresAt: end)
+            let newer = try await bench.accept("null", createdAt: time(2), expiresAt: end, display: .app)
             _ = try await bench.accept("3", for: "bob", createdAt: time(3))
             let first = try await bench.page("&Limit=1")
             #expect(first.headers[.contentType] == "application/json" && first.headers[.cacheControl] == "no-store")
@@ -32,13 +33,13 @@ struct InboxPayloadTests {
             #expect(
                 first.text == """
                     {"Notifications":[{"Id":"\(older)","CreatedAt":"2023-11-14T22:13:21.000Z","Read":false,\
-                    "Payload":{"b":1, "a":"\\u0041"}}],"Unread":1,"Next":"\(older)"}
+                    "ExpiresAt":"\(end)","Payload":{"b":1, "a":"\\u0041"}}],"Unread":1,"Next":"\(older)"}
                     """)
             let rest = try await bench.page("&After=\(older)")
             #expect(
                 rest.text == """
                     {"Notifications":[{"Id":"\(newer)","CreatedAt":"2023-11-14T22:13:22.000Z","Read":false,\
-                    "Payload":null}],"Unread":0}
+                    "ExpiresAt":"\(end)","Display":"app","Payload":null}],"Unread":0}
                     """)
             let again = try await bench.page()
             #expect(again.text.components(separatedBy: #""Read":true"#).count == 3)
@@ -68,7 +69,9 @@ struct InboxPayloadTests {
         try await withRetrieval { bench in
             var ids: [NotificationID] = []
             for number in 0..<11 {
-                ids.append(try await bench.accept(#""\#(String(repeating: "x", count: number * 50))""#))
+                let display = Display.allCases[number % Display.allCases.count]
+                let text = String(repeating: "x", count: number * 50)
+                ids.append(try await bench.accept(#""\#(text)""#, display: display))
             }
             _ = try await bench.get(ids[1])
             let path = "/api/notifications?include=payload" + query

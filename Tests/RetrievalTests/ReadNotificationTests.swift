@@ -14,15 +14,17 @@ import Testing
 struct ReadNotificationTests {
     @Test func `The answer is exact`() async throws {
         try await withRetrieval { bench in
-            let id = try await bench.accept(#""Your results are in.""#)
+            let expiresAt = Timestamp.now + .seconds(3600)
+            let id = try await bench.accept(#""Your results are in.""#, expiresAt: expiresAt)
             let answer = try await bench.read(id)
             #expect(answer.status == .ok)
-            #expect(answer.text == #"{"Id":"\#(id)","Payload":"Your results are in.","Read":false}"#)
+            let start = #"{"Id":"\#(id)","ExpiresAt":"\#(expiresAt)","Payload":"Your results are in.","#
+            #expect(answer.text == start + #""Read":false}"#)
             #expect(answer.headers[.contentType] == "application/json")
             #expect(answer.headers[.cacheControl] == "no-store")
             // Again, by the password this time.
             let again = try await bench.read(id, by: bench.basic())
-            #expect(again.text == #"{"Id":"\#(id)","Payload":"Your results are in.","Read":true}"#)
+            #expect(again.text == start + #""Read":true}"#)
         }
     }
 
@@ -32,8 +34,9 @@ struct ReadNotificationTests {
     ])
     func `Payloads come back byte for byte`(_ payload: String) async throws {
         try await withRetrieval { bench in
-            let id = try await bench.accept(payload)
-            let expected = #"{"Id":"\#(id)","Payload":\#(payload),"Read":false}"#
+            let expiresAt = Timestamp.now + .seconds(3600)
+            let id = try await bench.accept(payload, expiresAt: expiresAt)
+            let expected = #"{"Id":"\#(id)","ExpiresAt":"\#(expiresAt)","Payload":\#(payload),"Read":false}"#
             #expect(try await bench.read(id).text.utf8.elementsEqual(expected.utf8))
         }
     }

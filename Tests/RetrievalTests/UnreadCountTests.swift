@@ -17,11 +17,11 @@ struct UnreadCountTests {
             _ = try await bench.accept("5", expiresAt: .now - .seconds(1))
             for (index, id) in ids.enumerated() {
                 let answer = try await bench.get(id, "?include=unread")
-                #expect(
-                    answer.text == #"{"Id":"\#(id)","Payload":\#(index + 1),"Read":false,"Unread":\#(2 - index)}"#)
+                #expect(answer.text.hasPrefix(#"{"Id":"\#(id)","#))
+                #expect(answer.text.hasSuffix(#","Payload":\#(index + 1),"Read":false,"Unread":\#(2 - index)}"#))
             }
             let again = try await bench.get(ids[0], "?INCLUDE=unread")
-            #expect(again.text == #"{"Id":"\#(ids[0])","Payload":1,"Read":true,"Unread":0}"#)
+            #expect(again.text.hasSuffix(#","Payload":1,"Read":true,"Unread":0}"#))
         }
     }
 

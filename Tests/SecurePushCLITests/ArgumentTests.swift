@@ -9,7 +9,7 @@ import Testing
         ["send", "--to", "alice"],
         ["send", "--to", "", "--payload", "x"],
         ["send", "--to", "alice", "--payload", "x", "--presentation", "loud"],
-        ["send", "--to", "alice", "--payload", "x", "--title", "t"],
+        ["send", "--to", "alice", "--payload", "x", "--alert-title", "t"],
         ["send", "--to", "alice", "--payload", "x", "--expires-in", "soon"],
         ["send", "--to", "alice", "--payload", "x", "--expires-in", "1h", "--expires-at", "2030-01-01T00:00:00Z"],
         ["device", "--user", "alice", "--platform", "nokia"],

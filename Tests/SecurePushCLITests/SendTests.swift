@@ -35,7 +35,8 @@ import Testing
 
     @Test func `Every option has its member`() throws {
         let json = try body(
-            "--to", "a", "--presentation", "alert", "--title", "T", "--body", "B", "--platform", "apple", "--platform",
+            "--to", "a", "--presentation", "alert", "--alert-title", "T", "--alert-body", "B", "--platform", "apple",
+            "--platform",
             "windows", "--expires-in", "1h", "--collapse-key", "k", "--priority", "normal")
         #expect(
             json

@@ -37,8 +37,8 @@ struct ServiceProgramTests {
 
     @Test func `A secret in a flag is a warning`() throws {
         let settings = try Sample.settings(flags: ["AMQP_URL": "amqp://u:hunter2@127.0.0.1"], environment: [:])
-        #expect(settings.logging.warnings.map(\.key) == ["AMQP_URL"])
-        #expect(!settings.logging.warnings.contains { $0.problem.contains("hunter2") })
+        #expect(settings.warnings.map(\.key) == ["AMQP_URL"])
+        #expect(!settings.warnings.contains { $0.problem.contains("hunter2") })
     }
 
     /// A service that makes no spans ignores the variable, which others on the machine may use.

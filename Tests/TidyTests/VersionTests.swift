@@ -11,6 +11,7 @@ import Testing
         ("Clients/Swift/README.md", #"exact: "(.*)""#),
         ("Clients/Web/package.json", #""version": "(.*)""#),
         ("Clients/Windows/Package.props", "<Version>(.*)</Version>"),
+        ("Clients/Windows/SecurePush.Client/Store/ShownReport.cs", #""windows/(.*)""#),
         ("Makefile", #"/securepush:([\w.-]+)"#),
         ("Shared/ServiceRuntime/OpenAPI/common.json", #""Version": "(.*?)""#),
         ("deploy/Dockerfile", "ARG VERSION=(.*)"),

@@ -34,6 +34,11 @@ final class PushServicesBackend: PushBackend {
     /// has no GOAWAY, ends the connection.
     private static let rates =
         #""serverError":0.08,"throttled":0.05,"goaway":0.02,"lost":0.05,"retryAfter":1"#
+    /// Access tokens are asked for seldom, so that more of these answers are bad.
+    private static let tokenRates =
+        #""serverError":0.15,"throttled":0.1,"lost":0.1,"slow":0.15,"slowSeconds":2,"retryAfter":1"#
+    /// Of an access token, in seconds. A hub uses it for half of that: short enough that each asks for many in a run.
+    private static let tokenLifetime = 60
     /// A push has its answer, and the connection is known to have lived on, after this time.
     private static let settled = 0.25
     /// Of each service: for pushes, tokens and the admin API.
@@ -70,6 +75,7 @@ final class PushServicesBackend: PushBackend {
                     scripts: scripts, record: folder.run.appending(path: "\(kind.rawValue).pid"))
                 services.append(Service(platform: platform, fake: fake, program: program))
                 if let credential = credentials.credential(kind) { try await fake.setCredentials([credential]) }
+                if hasTokens(kind) { try await fake.setTokenLifetime(seconds: tokenLifetime) }
             }
             let devices = try await makeDevices(options, services, credentials)
             return PushServicesBackend(services, devices, seed: options.seed)
@@ -82,6 +88,9 @@ final class PushServicesBackend: PushBackend {
     private static let kinds: [String: FakePushService.Kind] = [
         "apple": .apns, "fcmv1": .fcm, "windows": .wns, "browser": .webPush,
     ]
+
+    /// Whether a service gives access tokens.
+    private static func hasTokens(_ kind: FakePushService.Kind) -> Bool { kind == .fcm || kind == .wns }
 
     /// The platform of a user's device: most users have two devices of one platform and one of the next. What a hub
     /// cannot push it stores only if another device of the send was reached (contract-hub, K3).
@@ -114,7 +123,10 @@ final class PushServicesBackend: PushBackend {
 
     let place = "pushes"
 
-    let faults = "errors of the push services (8 % 5xx, 5 % 429 or 406, 2 % GOAWAY, 5 % taken and unanswered)"
+    let faults = """
+        errors of the push services (8 % 5xx, 5 % 429 or 406, 2 % GOAWAY, 5 % taken and unanswered) and of their token \
+        services (15 % 5xx, 10 % 429, 10 % unanswered, 15 % slow)
+        """
 
     func page(after number: Int) async throws -> PushPage {
         let from = state.withLock { $0.places[number] } ?? [:]
@@ -170,7 +182,8 @@ final class PushServicesBackend: PushBackend {
     func beginSilence() async throws { try await change { $0.isSilent = true } }
     func endSilence() async throws { try await change { $0.isSilent = false } }
 
-    /// A storm and a silence take the place of the other faults.
+    /// A storm and a silence take the place of the other faults. Meanwhile there are access tokens: a push without one
+    /// would not meet the silence.
     private func change(_ body: (inout State) -> Void) async throws {
         let (isSilent, isStorming, hasFaults) = state.withLock { state in
             body(&state)
@@ -180,8 +193,13 @@ final class PushServicesBackend: PushBackend {
             if isSilent { #""silence":1"# } else if isStorming { #""throttled":1,"retryAfter":2"# } else {
                 hasFaults ? Self.rates : #""serverError":0"#
             }
+        let tokenRates = hasFaults && !isSilent && !isStorming ? Self.tokenRates : #""serverError":0"#
         for (number, service) in services.enumerated() {
-            try await service.fake.setFaults("{\(rates),\"seed\":\(seed + UInt64(number))}")
+            let seed = seed + UInt64(number)
+            try await service.fake.setFaults("{\(rates),\"seed\":\(seed)}")
+            if Self.hasTokens(service.fake.kind) {
+                try await service.fake.setFaults("{\(tokenRates),\"seed\":\(seed)}", at: .token)
+            }
         }
     }
 }

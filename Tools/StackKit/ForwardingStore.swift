@@ -253,9 +253,21 @@ extension ForwardingStore {
     }
 
     package func setEncryptionKey(
-        _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
+        _ key: EncryptionKey, of installation: String, owner: UserName, notifies: Bool, now: Timestamp
     ) async throws -> Bool {
-        try await open().setEncryptionKey(key, of: installation, owner: owner, now: now)
+        try await open().setEncryptionKey(key, of: installation, owner: owner, notifies: notifies, now: now)
+    }
+
+    package func leaseKeyNotice(now: Timestamp, until: Timestamp) async throws -> KeyNotice? {
+        try await open().leaseKeyNotice(now: now, until: until)
+    }
+
+    package func settle(_ notice: KeyNotice, told: Timestamp) async throws {
+        try await open().settle(notice, told: told)
+    }
+
+    package func postpone(_ notice: KeyNotice, until: Timestamp) async throws {
+        try await open().postpone(notice, until: until)
     }
 
     package func deviceCount(of owner: UserName) async throws -> Int {
@@ -264,6 +276,22 @@ extension ForwardingStore {
 
     package func encryptionKeys(of owner: UserName, limit: Int) async throws -> [DeviceEncryptionKey] {
         try await open().encryptionKeys(of: owner, limit: limit)
+    }
+}
+
+extension ForwardingStore {
+    package func report(
+        _ report: DeviceReport, of id: NotificationID, by device: String, owner: UserName, now: Timestamp
+    ) async throws -> String? {
+        try await open().report(report, of: id, by: device, owner: owner, now: now)
+    }
+
+    package func shownDevices(of id: NotificationID, limit: Int) async throws -> [ShownDevice] {
+        try await open().shownDevices(of: id, limit: limit)
+    }
+
+    package func genericTexts(since: Timestamp) async throws -> [GenericTextCount] {
+        try await open().genericTexts(since: since)
     }
 }
 
@@ -344,5 +372,19 @@ extension ForwardingStore {
 extension ForwardingStore {
     package func ping(timeout: Duration) async throws {
         try await open().ping(timeout: timeout)
+    }
+}
+
+extension ForwardingStore {
+    package func question(_ id: NotificationID, recipient: UserName) async throws -> OpenQuestion? {
+        try await open().question(id, recipient: recipient)
+    }
+
+    package func answer(_ id: NotificationID, _ answer: Answer, textUntil: Timestamp) async throws -> Bool {
+        try await open().answer(id, answer, textUntil: textUntil)
+    }
+
+    package func countWrongChallenge(_ id: NotificationID) async throws -> Int? {
+        try await open().countWrongChallenge(id)
     }
 }

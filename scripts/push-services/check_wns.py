@@ -157,6 +157,24 @@ def check_faults(driver):
     expect("problems", driver.admin("GET", "/state")["problems"], [])
 
 
+def check_token_faults(driver):
+    rates = {"serverError": 0.15, "throttled": 0.1, "lost": 0.1, "slow": 0.15, "slowSeconds": 0.1, "retryAfter": 1}
+    driver.admin("PUT", "/faults?at=token", {**rates, "seed": 3})
+    form = {"grant_type": "client_credentials", "client_id": CLIENT, "client_secret": CLIENT_SECRET, "scope": SCOPE}
+    found = {}
+    for _ in range(100):
+        try:
+            answer = driver.session.post(
+                f"{driver.token_origin}/{TENANT}/oauth2/v2.0/token", data=form, timeout=5).status_code
+        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError):
+            answer = "no answer"
+        found[answer] = found.get(answer, 0) + 1
+    driver.admin("PUT", "/faults?at=token", {})
+    expect("kinds of answers to requests for tokens", set(found), {200, 429, 500, 503, "no answer"})
+    counts = driver.admin("GET", "/state")["counts"]
+    expect("they are no refusals", [name for name in counts if name.startswith("refused.5")], [])
+
+
 def check(folder):
     driver = Driver("wns", folder)
     # urllib looks for it at each connection.
@@ -168,5 +186,6 @@ def check(folder):
         check_packages(driver)
         check_rules(driver)
         check_faults(driver)
+        check_token_faults(driver)
     finally:
         driver.end()

@@ -1,4 +1,5 @@
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { displays } from './display.js';
 import { isPushID } from './push.js';
 
 /** The server's payloads are at most 128 deep; the answer adds three levels. */
@@ -7,13 +8,29 @@ const maxDepth = 160;
 export const maxEntries = 200;
 
 /**
- * A secret to show.
+ * A notification as the server gives it.
+ *
+ * @typedef {object} FetchedNotification
+ * @property {string} id
+ * @property {string} json the payload's JSON text, exactly as the sender wrote it. It may be encrypted
+ * @property {boolean} wasRead whether one of the user's devices had fetched it before
+ * @property {import('./display.js').Display} display where the sender allows it to be shown
+ * @property {number | null} expiresAt when it is not to be shown any more, in seconds since 1970
+ */
+
+/**
+ * A secret.
  *
  * @typedef {object} SecretNotification
  * @property {string} id
- * @property {string} text the text to show: the payload if it is a JSON string, otherwise its JSON text
- * @property {string} json the payload's JSON text, exactly as the sender wrote it
+ * @property {string | null} text the text to show; `null`: the sender's value is for the app, in `json`
+ * @property {import('./message.js').Message | null} message what the sender says beside the text
+ * @property {string} json the JSON text of what was sent, exactly as the sender wrote it
+ * @property {boolean} isEncrypted whether it came end-to-end encrypted
  * @property {boolean} wasRead whether one of the user's devices had fetched it before
+ * @property {import('./display.js').Display} display where it may be shown: the stricter one of the sender's and the app's
+ *   wish. A value that is no message is for the app
+ * @property {number | null} expiresAt when it is not to be shown any more, in seconds since 1970
  */
 
 /**
@@ -154,22 +171,6 @@ function skipValue(json, start) {
 }
 
 /**
- * Half a surrogate pair becomes U+FFFD, so that every text can be encoded.
- *
- * @param {string} text
- * @returns {string}
- */
-const wellFormed = (text) => text.replace(/\p{Surrogate}/gu, '\uFFFD');
-
-/**
- * The text that is shown of a payload: the value of a JSON string, otherwise the JSON text.
- *
- * @param {string} json
- * @returns {string}
- */
-export const shownText = (json) => (json[0] === '"' ? wellFormed(JSON.parse(json)) : json);
-
-/**
  * @param {Map<string, string>} members
  * @returns {string}
  */
@@ -190,14 +191,31 @@ function readCount(json) {
 
 /**
  * @param {Map<string, string>} members
- * @returns {SecretNotification | null} `null` if the members have no payload
+ * @returns {FetchedNotification | null} `null` if the members have no payload
  */
 function readSecret(members) {
   const json = members.get('Payload');
   if (json === undefined) return null;
   const read = members.get('Read') ?? 'false';
   if (read !== 'true' && read !== 'false') throw new SyntaxError('Read is no truth value.');
-  return { id: readID(members), text: shownText(json), json, wasRead: read === 'true' };
+  return {
+    id: readID(members), json, wasRead: read === 'true', display: readDisplay(members), expiresAt: readTime(members),
+  };
+}
+
+/**
+ * @param {Map<string, string>} members
+ * @returns {import('./display.js').Display} the strictest one for a word of a later version
+ */
+function readDisplay(members) {
+  const value = JSON.parse(members.get('Display') ?? '"full"');
+  return displays.find((display) => display === value) ?? 'app';
+}
+
+/** @param {Map<string, string>} members */
+function readTime(members) {
+  const time = Date.parse(JSON.parse(members.get('ExpiresAt') ?? 'null'));
+  return Number.isFinite(time) ? time / 1000 : null;
 }
 
 /**
@@ -205,7 +223,7 @@ function readSecret(members) {
  *
  * @param {Uint8Array} body
  * @param {string} id the ID that was asked for
- * @returns {{secret: SecretNotification, unread: number | null}}
+ * @returns {{secret: FetchedNotification, unread: number | null}}
  * @throws {SecurePushFailure}
  */
 export function readSecretAnswer(body, id) {
@@ -227,7 +245,7 @@ export function readSecretAnswer(body, id) {
  * A page of `GET /api/notifications`.
  *
  * @typedef {object} InboxPage
- * @property {{id: string, secret: SecretNotification | null, isRead: boolean, createdAt: string | null}[]} entries
+ * @property {{id: string, secret: FetchedNotification | null, isRead: boolean, createdAt: string | null}[]} entries
  * @property {number} unread
  * @property {boolean} hasNext whether there is another page
  */

@@ -82,10 +82,13 @@ export class BoundedStore {
     return this.#run('unwritable', () => this.store.replaceCredentials(expected, credentials));
   }
 
-  deviceKey() { return this.#run('unreadable', () => this.store.deviceKey()); }
+  deviceKeys() { return this.#run('unreadable', () => this.store.deviceKeys()); }
 
-  /** @param {import('./device-key.js').DeviceKey | null} key */
-  keepDeviceKey(key) { return this.#run('unwritable', () => this.store.keepDeviceKey(key)); }
+  /** @param {(keys: import('./device-key.js').DeviceKey[]) => import('./device-key.js').DeviceKey[]} change */
+  updateDeviceKeys(change) { return this.#run('unwritable', () => this.store.updateDeviceKeys(change)); }
+
+  /** @param {import('./store.js').OpenedEnvelope} envelope */
+  rememberEnvelope(envelope) { return this.#run('unwritable', () => this.store.rememberEnvelope(envelope)); }
 
   /**
    * @template Result

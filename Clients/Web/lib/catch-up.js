@@ -54,6 +54,8 @@ export class CatchUp {
       // The wake that began the run reports the notifications.
       return joined ? { ...report, shown: [], waiting: [] } : { ...report };
     } catch {
+      // What the run finds in this moment is shown by the next wake, and no generic text takes its place.
+      if (!joined) wake.isOver = true;
       return wakeReport({ result: 'failed', code: DiagnosticCode.timedOut });
     }
   }

@@ -1,9 +1,11 @@
+import { sendAnswer } from './answering.js';
 import { allowsCatchUp, asksForLogIn, DiagnosticCode, SecurePushFailure } from './codes.js';
 import { BoundedPresenter, BoundedStore } from './bounded.js';
 import { CatchUp } from './catch-up.js';
 import { limited, SystemClientClock, throwIfOver } from './clock.js';
 import { ClaimWatch } from './claim-watch.js';
 import { RetrievalConnection } from './connection.js';
+import { listDevices, removeAllDevices, removeOtherDevice } from './devices.js';
 import { fetchAndShow, showNotice } from './fetching.js';
 import { listInbox, markAsRead, markAsReadThrough, readSecret, reportShown } from './inbox.js';
 import { SecretLedger } from './ledger.js';
@@ -11,9 +13,10 @@ import { clearScreen, finishDepartures, leave } from './log-out.js';
 import { ownRegistration, WebNotificationPresenter } from './presenter.js';
 import { refreshOldPushKeys } from './push-key-refresh.js';
 import { adoptUser, confirmWithdrawals, receive } from './receiving.js';
-import { register } from './registration.js';
+import { register, renewKey } from './registration.js';
 import { renewFailedRegistration, renewSubscription } from './renewal.js';
 import { addReport, wakeReport } from './report.js';
+import { secretOf } from './secret.js';
 import { isLocked, StateKeeper } from './store.js';
 import { inTime, subscribeWithServerKey } from './subscription.js';
 import { TransportError } from './transport.js';
@@ -214,8 +217,11 @@ export class SecurePushClient {
    *
    * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
    * client makes a new one, and also for an endpoint of which `renewSubscription` knows nothing: the state may be that
-   * of another device, from a backup. With `encryptsEndToEnd`, each call registers the device's public key too: the server
-   * forgets it when an installation is replaced. Calls at the same time run one after another.
+   * of another device, from a backup. Calls at the same time run one after another.
+   *
+   * With `encryptsEndToEnd`, each call registers the device's public key too: the server forgets it when an installation is
+   * replaced. If that fails, the call rejects with a failure that has the `installationID`: the device is registered, and
+   * receives what is not encrypted. The key is sent again at the end of the next wake, and at the next call.
    *
    * @param {import('./subscription.js').PushDevice} device
    * @returns {Promise<string>} the installation's ID
@@ -312,10 +318,11 @@ export class SecurePushClient {
   markAsReadThrough(id) { return markAsReadThrough(this, id); }
 
   /**
-   * A page of the inbox, oldest first, without payloads. It marks nothing and shows nothing: for a list in the app.
+   * A page of the inbox, oldest first, for a list in the app. It shows nothing, and marks nothing as read; with
+   * `withSecrets` it has the secrets, at most 20, which then count as read.
    *
-   * @param {{after?: string | null, unreadOnly?: boolean}} [options]
-   * @returns {Promise<import('./answers.js').InboxPage>}
+   * @param {{after?: string | null, unreadOnly?: boolean, withSecrets?: boolean}} [options]
+   * @returns {Promise<import('./inbox.js').AppPage>}
    * @throws {import('./codes.js').SecurePushFailure}
    */
   inbox(options = {}) { return listInbox(this, options); }
@@ -328,6 +335,81 @@ export class SecurePushClient {
    * @throws {import('./codes.js').SecurePushFailure}
    */
   read(id) { return readSecret(this, id); }
+
+  /**
+   * Fetches the secret of a push for an app that shows it by itself. It counts as shown, and no other notification is
+   * fetched. A withdrawal removes the notification from the screen.
+   *
+   * @param {import('./push.js').IncomingPush} push
+   * @returns {Promise<import('./answers.js').SecretNotification | null>} `null`: it was shown or withdrawn before, or the
+   *   push is a withdrawal
+   * @throws {import('./codes.js').SecurePushFailure} after at most `limits.secondsInTotal`
+   */
+  async secret(push) {
+    const wake = this.begin();
+    try {
+      return await this.#untilEnd(wake, () => secretOf(this, push, wake));
+    } catch (error) {
+      throw error instanceof SecurePushFailure ? error : new SecurePushFailure(codeOf(error));
+    }
+  }
+
+  /**
+   * Answers a notification whose sender asked for it, once and for all of the user's devices. It counts as read then, and
+   * leaves the screen.
+   *
+   * @param {string} id
+   * @param {string} action one of those that the sender allows, such as the ID of an action of the message
+   * @param {{text?: string, challenge?: string}} [more] `text` has at most 2,000 bytes; `challenge` is what the user sees
+   *   elsewhere and types here
+   * @throws {import('./codes.js').SecurePushFailure} `SP-409`: it has another answer. `SP-410`: it is over, also after too
+   *   many wrong challenges. `SP-422`: the challenge is wrong or missing, or the sender did not ask for this action
+   */
+  answer(id, action, more = {}) { return sendAnswer(this, id, action, more); }
+
+  /**
+   * The user's devices, in the order of their IDs.
+   *
+   * @returns {Promise<import('./devices.js').RegisteredDevice[]>}
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  devices() { return listDevices(this); }
+
+  /**
+   * Removes one of the user's devices, such as one that was lost: it gets no more pushes. Its session ends when its token
+   * expires. For this device it is `unregister`.
+   *
+   * @param {string} id the installation's ID
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  async removeDevice(id) {
+    const own = (await this.keeper.tryRead())?.registration.installationID ?? null;
+    if (id === own) await this.unregister();
+    else await removeOtherDevice(this, id);
+  }
+
+  /**
+   * Removes all of the user's devices at the server, and logs the user out here. No other device gets pushes until it
+   * registers again, which its session still allows until its token expires.
+   *
+   * @throws {import('./codes.js').SecurePushFailure} if the server does not confirm it. Then nothing has changed here
+   */
+  async signOutEverywhere() {
+    await this.#afterLastRegistration(async ({ deadline }) => removeAllDevices(this, deadline));
+    await this.logOut();
+  }
+
+  /**
+   * The fingerprint of the device's key for end-to-end encryption, for users who compare it with the sender's: 8 groups
+   * of 4 hexadecimal digits.
+   *
+   * @returns {Promise<string | null>} `null` if the device has no key
+   * @throws {import('./store.js').ClientStoreError} if the store cannot be read now
+   */
+  async encryptionKeyFingerprint() {
+    const [newest] = await this.store.deviceKeys();
+    return newest ? newest.fingerprint(this.crypto) : null;
+  }
 
   // For the modules beside this one.
 
@@ -418,7 +500,7 @@ export class SecurePushClient {
 
   /**
    * Reports shown notifications to the server, confirms withdrawals that came in the meantime, reads the server's keys
-   * for pushes if those that are stored are old, and repeats a registration that failed.
+   * for pushes if those that are stored are old, repeats a registration that failed, and replaces an old key.
    *
    * @param {Wake} wake
    */
@@ -427,6 +509,7 @@ export class SecurePushClient {
     await confirmWithdrawals(this, deadline);
     await refreshOldPushKeys(this, deadline);
     await renewFailedRegistration(this, deadline);
+    await renewKey(this, deadline);
     await finishDepartures(this, deadline);
     this.events?.send({ kind: 'wake' });
   }

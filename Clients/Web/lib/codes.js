@@ -29,7 +29,7 @@ export const DiagnosticCode = Object.freeze({
   malformedPush: 'SP-PUSH',
   /** The push has no valid signature. */
   badSignature: 'SP-SIGNATURE',
-  /** The push was signed more than 28 days ago. */
+  /** The push was signed more than 28 days ago, or more than a day ahead of this device's clock. */
   tooOld: 'SP-AGE',
   /** The store cannot be read before the device is unlocked. `IndexedDBStore` has no such state. */
   locked: 'SP-LOCKED',
@@ -39,6 +39,14 @@ export const DiagnosticCode = Object.freeze({
   noKey: 'SP-KEY',
   /** The notification is encrypted, and cannot be decrypted. */
   undecryptable: 'SP-DECRYPT',
+  /** The notification was opened before under another ID, or its time is too long ago or ahead. */
+  replayed: 'SP-REPLAY',
+  /** The notification is of none of the senders that the app takes it from. */
+  unknownSender: 'SP-SENDER',
+  /** The notification is not encrypted, and the app takes no other. */
+  notEncrypted: 'SP-PLAIN',
+  /** The notification has expired. */
+  expired: 'SP-EXPIRED',
 });
 
 const noMoreRequests = new Set([
@@ -72,11 +80,19 @@ export const asksForLogIn = (code) => code === DiagnosticCode.loggedOut || code 
 
 /** Why a call of the app failed. */
 export class SecurePushFailure extends Error {
-  /** @param {string} code a {@link DiagnosticCode} */
-  constructor(code) {
+  /**
+   * @param {string} code a {@link DiagnosticCode}
+   * @param {string | null} [installationID]
+   */
+  constructor(code, installationID = null) {
     super(`The request to the retrieval service failed (${code}).`);
     this.name = 'SecurePushFailure';
     /** @type {string} */
     this.code = code;
+    /**
+     * The device is registered under this ID, and receives what is not encrypted; only its key is missing. `null` for every
+     * other failure.
+     */
+    this.installationID = installationID;
   }
 }

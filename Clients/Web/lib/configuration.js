@@ -1,3 +1,5 @@
+import { displays } from './display.js';
+import { SenderKeySet } from './key-set.js';
 import { PushKeySet } from './push-keys.js';
 
 /**
@@ -31,6 +33,9 @@ import { PushKeySet } from './push-keys.js';
  * @property {string} withdrawn such as "This message was withdrawn."
  * @property {string} repeated such as "You have this message already."
  * @property {string} nothingNew such as "There is no new message."
+ * @property {string} hidden such as "You have a new message. Open the app to read it."
+ * @property {string} answered such as "Your answer was sent."
+ * @property {string} unanswered such as "Your answer was not sent. Open the app to answer."
  */
 
 /**
@@ -45,8 +50,12 @@ import { PushKeySet } from './push-keys.js';
  * @property {boolean} refreshesPushKeys whether the client reads `GET /api/push-keys`, so that the server can rotate
  *   its keys: when it registers, and at the end of a wake if the last time was more than
  *   `limits.refreshesPushKeysAfter` ago. Only with `pushKeys`
- * @property {boolean} encryptsEndToEnd whether the device registers a key for end-to-end encryption, where the browser
- *   can make one
+ * @property {boolean} encryptsEndToEnd whether the device registers a key for end-to-end encryption
+ * @property {boolean} requiresEncryption whether a notification that is not encrypted shows the generic text (`SP-PLAIN`)
+ * @property {SenderKeySet | null} senderKeys the keys that sign encrypted notifications. With keys, one without a valid
+ *   signature shows the generic text (`SP-SENDER`). `null`: signatures are not checked
+ * @property {import('./display.js').Display} display how much of a secret the system gets. The stricter one of this and
+ *   the sender's wish applies
  * @property {ClientTexts} texts
  * @property {ClientLimits} limits
  * @property {boolean} showsNoticeWhenGone whether the generic text is shown for a push whose notification the server
@@ -75,6 +84,9 @@ export const defaultTexts = Object.freeze({
   withdrawn: 'securepush.withdrawn',
   repeated: 'securepush.repeated',
   nothingNew: 'securepush.nothing-new',
+  hidden: 'securepush.hidden',
+  answered: 'securepush.answered',
+  unanswered: 'securepush.unanswered',
 });
 
 /**
@@ -101,21 +113,28 @@ export function checkedURL(retrievalURL, allowsInsecure = false) {
  * Makes a configuration with defaults for what is not given.
  *
  * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, encryptsEndToEnd?:
- *   boolean, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean,
- *   allowsInsecure?: boolean}} options `allowsInsecure`: `http:` is allowed for other hosts than this machine.
- *   `pushKeys` is a key set, or the JWK Set that `securepush keys generate --push` writes
+ *   boolean, requiresEncryption?: boolean, senderKeys?: SenderKeySet | object | null, display?:
+ *   import('./display.js').Display, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?:
+ *   boolean, allowsInsecure?: boolean}} options
+ *   `allowsInsecure`: `http:` is allowed for other hosts than this machine. `pushKeys` is a key set, or the JWK Set that
+ *   `securepush keys generate --push` writes; `senderKeys` is a key set, or a JWK Set
  * @returns {SecurePushConfiguration}
- * @throws {TypeError} for an address that cannot be used, or a JWK Set without an Ed25519 key
+ * @throws {TypeError} for an address that cannot be used, or a JWK Set without a P-256 key
  */
 export function makeConfiguration({
-  retrievalURL, pushKeys = null, refreshesPushKeys = true, encryptsEndToEnd = true, texts = {}, limits = {},
-  showsNoticeWhenGone = true, allowsInsecure = false,
+  retrievalURL, pushKeys = null, refreshesPushKeys = true, encryptsEndToEnd = true, requiresEncryption = false,
+  senderKeys = null, display = 'full', texts = {}, limits = {}, showsNoticeWhenGone = true, allowsInsecure = false,
 }) {
+  if (!displays.includes(display)) throw new TypeError('display must be full, redacted or app.');
   return {
     retrievalURL: checkedURL(retrievalURL, allowsInsecure),
     pushKeys: pushKeys === null || pushKeys instanceof PushKeySet ? pushKeys : PushKeySet.fromJWKSet(pushKeys),
     refreshesPushKeys,
     encryptsEndToEnd,
+    requiresEncryption,
+    senderKeys: senderKeys === null || senderKeys instanceof SenderKeySet
+      ? senderKeys : SenderKeySet.fromJWKSet(senderKeys),
+    display,
     texts: { ...defaultTexts, ...texts },
     limits: { ...defaultLimits, ...limits },
     showsNoticeWhenGone,

@@ -8,14 +8,14 @@ import { encodeBase64URL } from './base64url.js';
  * @returns {Promise<string>}
  */
 export const deviceDigest = (crypto, { platform, channel, tags = [] }) => (
-  endpointDigest(crypto, [platform, channel.endpoint, channel.p256dh, channel.auth, ...tags].join('\n')));
+  textDigest(crypto, [platform, channel.endpoint, channel.p256dh, channel.auth, ...tags].join('\n')));
 
 /**
  * @param {Crypto} crypto
- * @param {string} endpoint
+ * @param {string} text
  * @returns {Promise<string>}
  */
-export async function endpointDigest(crypto, endpoint) {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(endpoint));
+export async function textDigest(crypto, text) {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return encodeBase64URL(new Uint8Array(digest));
 }

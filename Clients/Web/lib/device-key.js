@@ -1,43 +1,93 @@
+import { decodeBase64URL, encodeBase64URL } from './base64url.js';
+import { isPoint, jwkOf, thumbprint } from './p256.js';
+
+/** A device makes a new key at this age of the last one, in seconds. */
+export const secondsPerKey = 30 * 86_400;
+/** How long a key opens what was sealed for it after another one has taken its place, in seconds. */
+const secondsKept = 90 * 86_400;
+
 /**
- * The device's key for end-to-end encryption: X25519. The private key is not extractable, so no script can read it,
- * and it cannot be copied to another device.
+ * A key of the device for end-to-end encryption: P-256. The private key is not extractable, so no script can read it, and
+ * it cannot be copied to another device.
  */
 export class DeviceKey {
   /**
-   * @param {CryptoKey} privateKey
-   * @param {string} x the public key in base64url
+   * @param {CryptoKey} privateKey for `deriveBits`
+   * @param {Uint8Array} point the public key
+   * @param {number} madeAt in seconds since 1970
+   * @param {number | null} [replacedAt] when another key has taken its place
    */
-  constructor(privateKey, x) {
+  constructor(privateKey, point, madeAt, replacedAt = null) {
     this.privateKey = privateKey;
-    this.x = x;
+    this.point = point;
+    this.madeAt = madeAt;
+    this.replacedAt = replacedAt;
   }
 
   /**
    * Makes a key.
    *
+   * @param {number} now in seconds since 1970
    * @param {Crypto} [crypto]
-   * @returns {Promise<DeviceKey | null>} `null` if the browser has no X25519
+   * @returns {Promise<DeviceKey>}
    */
-  static async generate(crypto = globalThis.crypto) {
-    try {
-      const pair = /** @type {CryptoKeyPair} */ (
-        await crypto.subtle.generateKey({ name: 'X25519' }, false, ['deriveBits']));
-      const { x } = await crypto.subtle.exportKey('jwk', pair.publicKey);
-      return x ? new DeviceKey(pair.privateKey, x) : null;
-    } catch {
-      return null;
-    }
+  static async generate(now, crypto = globalThis.crypto) {
+    const pair = /** @type {CryptoKeyPair} */ (
+      await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-256' }, false, ['deriveBits']));
+    return new DeviceKey(pair.privateKey, new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey)), now);
   }
 
   /**
    * @param {any} value what a store has kept
-   * @returns {DeviceKey | null}
+   * @returns {DeviceKey[]} newest first
    */
   static fromStored(value) {
-    const isKey = typeof value?.x === 'string' && value.privateKey?.type === 'private';
-    return isKey ? new DeviceKey(value.privateKey, value.x) : null;
+    return (Array.isArray(value) ? value : []).flatMap(({ privateKey, point, madeAt, replacedAt }) => {
+      const bytes = decodeBase64URL(point);
+      return privateKey?.type === 'private' && isPoint(bytes) ? new DeviceKey(privateKey, bytes, madeAt, replacedAt) : [];
+    });
+  }
+
+  /** What a store keeps. */
+  get stored() {
+    const { privateKey, point, madeAt, replacedAt } = this;
+    return { privateKey, point: encodeBase64URL(point), madeAt, replacedAt };
   }
 
   /** The public key, as the server takes it. */
-  get jwk() { return { kty: 'OKP', crv: 'X25519', x: this.x }; }
+  get jwk() { return jwkOf(this.point); }
+
+  /**
+   * Whether it is time for another key. A clock that went back tells nothing of the age.
+   *
+   * @param {number} now
+   */
+  isOld(now) { return now - this.madeAt >= secondsPerKey; }
+
+  /**
+   * The fingerprint: the first 16 bytes of the thumbprint (RFC 7638) as 8 groups of 4 hexadecimal digits.
+   *
+   * @param {Crypto} [crypto]
+   * @returns {Promise<string>}
+   */
+  async fingerprint(crypto = globalThis.crypto) {
+    const digest = (await thumbprint(this.point, crypto)).subarray(0, 16);
+    const digits = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return digits.replace(/.{4}(?!$)/g, '$& ');
+  }
+}
+
+/**
+ * Puts a new key before the others, and forgets those that nobody seals for any more.
+ *
+ * @param {DeviceKey[]} keys newest first
+ * @param {DeviceKey} key
+ * @returns {DeviceKey[]}
+ */
+export function withNewKey(keys, key) {
+  const { madeAt: now } = key;
+  const former = keys
+    .map(({ privateKey, point, madeAt, replacedAt }) => new DeviceKey(privateKey, point, madeAt, replacedAt ?? now))
+    .filter(({ replacedAt }) => now - (replacedAt ?? now) <= secondsKept);
+  return [key, ...former];
 }

@@ -1,181 +1,214 @@
-import { AnswerReader, shownText } from './answers.js';
 import { decodeBase64URL } from './base64url.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { decrypt, join, openHPKE } from './hpke.js';
+import { readMessage } from './message.js';
+import { isPoint, isSigned } from './p256.js';
+import { membersOf, readStrictJSON, textOf } from './strict-json.js';
 
 /**
- * End-to-end encrypted payloads: `{"e2e":1,"keys":{"DEVICE":{"enc","ct"}},"iv","ct"}`.
+ * End-to-end encrypted payloads: `{"e2e":2,"keys":{"DEVICE":{"enc","ct"}},"iv","ct"}`, and with a signature `"from"` and
+ * `"sig"`.
  *
- * The content is encrypted by AES-256-GCM. Its key is sealed for each device by HPKE (RFC 9180): mode base,
- * DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM, info `securepush-e2e-v1`. The additional data is the user's
- * name, both times.
+ * The content is encrypted by AES-256-GCM with the recipient's name as additional data. Its key is sealed for each device
+ * by HPKE, bound to the name and to a digest of what is encrypted.
  */
 
+/**
+ * What was in an envelope, or a payload that is none.
+ *
+ * @typedef {object} Opened
+ * @property {string} json the content's JSON text
+ * @property {string | null} text what is shown of it: the string, or the message's body; `null`: it is for the app
+ * @property {import('./message.js').Message | null} message
+ * @property {boolean} isEncrypted
+ * @property {string | null} id the sender's ID of an encrypted content, in lower case
+ * @property {number | null} at the sender's time, in seconds since 1970
+ * @property {number | null} expiresAt
+ */
+
+/** @typedef {Map<string, import('./strict-json.js').JSONValue>} Members */
+
 const encoder = new TextEncoder();
-const info = encoder.encode('securepush-e2e-v1');
-/** RFC 9180, 4.1 and 5.1: the identifiers of the KEM and of the whole suite. */
-const kemSuite = new Uint8Array([...encoder.encode('KEM'), 0x00, 0x20]);
-const hpkeSuite = new Uint8Array([...encoder.encode('HPKE'), 0x00, 0x20, 0x00, 0x01, 0x00, 0x01]);
+const version = 'securepush-e2e-v2';
+const info = encoder.encode(version);
+const maxDevices = 100;
+/** An envelope of a later time is not opened, nor one that is older, in seconds. */
+const maxAhead = 86_400;
+export const maxAge = 90 * 86_400;
 
 /**
  * Opens a payload, if it is encrypted.
  *
  * @param {string} payload the JSON text of the payload
- * @param {{recipient: string, device: string | null, key: import('./device-key.js').DeviceKey | null, crypto?: Crypto}}
- *   receiver the user, the installation's ID and its key
- * @returns {Promise<{json: string, text: string, isEncrypted: boolean}>} the content's JSON text, and what is shown
- *   of it
- * @throws {SecurePushFailure} `SP-KEY` if it is not for this device, `SP-DECRYPT` if it does not open
+ * @param {object} receiver
+ * @param {string} receiver.recipient the user
+ * @param {string | null} receiver.device the installation's ID
+ * @param {readonly import('./device-key.js').DeviceKey[]} receiver.keys the device's keys, newest first
+ * @param {import('./key-set.js').SenderKeySet | null} [receiver.senderKeys] the senders whose envelopes are opened; `null`:
+ *   those of everybody
+ * @param {boolean} [receiver.requiresEncryption] whether a payload that is not encrypted is refused
+ * @param {number} [receiver.now] in seconds since 1970
+ * @param {(id: string, at: number) => Promise<boolean>} [receiver.remember] remembers the ID and the time of a content
+ *   before it is given out; `false`: it was opened before, and is refused
+ * @param {Crypto} [receiver.crypto]
+ * @returns {Promise<Opened>}
+ * @throws {SecurePushFailure} `SP-DECRYPT` if it is not strict JSON, malformed or does not open; `SP-SENDER`; `SP-KEY` if it
+ *   is not for this device; `SP-REPLAY`, `SP-EXPIRED`, `SP-PLAIN`; and the errors of `remember`
  */
-export async function openEnvelope(payload, { recipient, device, key, crypto = globalThis.crypto }) {
-  const members = envelopeMembers(payload);
-  if (!members) return { json: payload, text: shownText(payload), isEncrypted: false };
-  const { iv, ct, keys } = readEnvelope(members);
-  const sealed = device !== null && Object.hasOwn(keys, device) ? keys[device] : undefined;
-  if (sealed === undefined || !key) throw new SecurePushFailure(DiagnosticCode.noKey);
-  const enc = decodeBase64URL(sealed?.enc);
-  const sealedKey = decodeBase64URL(sealed?.ct);
-  if (enc?.length !== 32 || sealedKey?.length !== 48) throw new SecurePushFailure(DiagnosticCode.undecryptable);
-  try {
-    const aad = encoder.encode(recipient);
-    const contentKey = await openHPKE(crypto.subtle, key, enc, sealedKey, aad);
-    const content = await decrypt(crypto.subtle, contentKey, iv, ct, aad);
-    const json = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
-    JSON.parse(json);
-    return { json, text: shownText(json.trim()), isEncrypted: true };
-  } catch {
-    throw new SecurePushFailure(DiagnosticCode.undecryptable);
+export async function openEnvelope(payload, {
+  recipient, device, keys, senderKeys = null, requiresEncryption = false, now = Date.now() / 1000,
+  remember = async () => true, crypto = globalThis.crypto,
+}) {
+  const value = strictly(payload);
+  const members = membersOf(value);
+  if (!members?.has('e2e')) {
+    if (requiresEncryption) throw new SecurePushFailure(DiagnosticCode.notEncrypted);
+    return { json: value.json, ...readMessage(value), isEncrypted: false, id: null, at: null, expiresAt: null };
   }
+  const envelope = readEnvelope(members);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', join(envelope.iv, envelope.ct)));
+  if (senderKeys && !await isOfSender(envelope, senderKeys, signedText(recipient, digest), crypto)) {
+    throw new SecurePushFailure(DiagnosticCode.unknownSender);
+  }
+  const sealed = device === null ? undefined : envelope.keys.get(device);
+  if (!sealed || keys.length === 0) throw new SecurePushFailure(DiagnosticCode.noKey);
+  const { id, at, expiresAt, content } = readContent(
+    await decryptContent(envelope, sealed, keys, recipient, digest, crypto));
+  const seconds = Math.floor(now);
+  const isInTime = at <= seconds + maxAhead && at >= seconds - maxAge;
+  if (!isInTime || !await remember(id, at)) throw new SecurePushFailure(DiagnosticCode.replayed);
+  if (expiresAt !== null && expiresAt <= seconds) throw new SecurePushFailure(DiagnosticCode.expired);
+  return { json: content.json, ...readMessage(content), isEncrypted: true, id, at, expiresAt };
 }
 
+const undecryptable = () => new SecurePushFailure(DiagnosticCode.undecryptable);
+
 /**
- * Whether a payload is encrypted.
+ * Whether a payload is encrypted, or claims to be: it is an object with a member `e2e`.
  *
  * @param {string} payload the JSON text of the payload
- * @returns {boolean}
+ * @returns {boolean} `false` for a text that is not strict JSON, too
  */
-export const isEnvelope = (payload) => envelopeMembers(payload) !== null;
-
-/**
- * The members of an encrypted payload; `null` if it is none. A JSON object with `e2e` and `ct` is one.
- *
- * @param {string} payload
- * @returns {Map<string, string> | null}
- */
-function envelopeMembers(payload) {
-  if (payload[0] !== '{' || !payload.includes('"e2e"')) return null;
+export function isEnvelope(payload) {
   try {
-    const members = AnswerReader.members(payload);
-    return members.has('e2e') && members.has('ct') ? members : null;
+    return membersOf(readStrictJSON(payload))?.has('e2e') ?? false;
   } catch {
-    return null;
+    return false;
   }
 }
 
 /**
- * @param {Map<string, string>} members
- * @returns {{iv: Uint8Array, ct: Uint8Array, keys: Record<string, any>}}
+ * @param {string | Uint8Array} json
+ * @throws {SecurePushFailure} `SP-DECRYPT` if it is not strict JSON
  */
-function readEnvelope(members) {
-  const value = (/** @type {string} */ name) => JSON.parse(members.get(name) ?? 'null');
-  const iv = decodeBase64URL(value('iv'));
-  const ct = decodeBase64URL(value('ct'));
-  const keys = value('keys');
-  const areKeys = typeof keys === 'object' && keys !== null && !Array.isArray(keys)
-    && Object.values(keys).every((entry) => typeof entry?.enc === 'string' && typeof entry.ct === 'string');
-  if (value('e2e') !== 1 || iv?.length !== 12 || !ct || ct.length < 16 || !areKeys) {
-    throw new SecurePushFailure(DiagnosticCode.undecryptable);
-  }
-  return { iv, ct, keys };
+function strictly(json) {
+  try { return readStrictJSON(json); } catch { throw undecryptable(); }
 }
 
 /**
- * HPKE, mode base, single shot (RFC 9180, 6.1).
+ * The bytes of a member.
  *
- * @param {SubtleCrypto} subtle
- * @param {import('./device-key.js').DeviceKey} key
- * @param {Uint8Array} enc
- * @param {Uint8Array} ciphertext
- * @param {Uint8Array} aad
+ * @param {Members} members
+ * @param {string} name
+ */
+const bytesOf = (members, name) => decodeBase64URL(textOf(members.get(name)));
+
+/** @param {Members} members */
+function readEnvelope(members) {
+  const [iv, ct, sig] = ['iv', 'ct', 'sig'].map((name) => bytesOf(members, name));
+  const list = membersOf(members.get('keys'));
+  const from = textOf(members.get('from'));
+  const isSigned = members.has('from') || members.has('sig');
+  const sender = from === null ? 0 : encoder.encode(from).length;
+  const isSender = !isSigned || (sender >= 1 && sender <= 128 && sig?.length === 64);
+  if (members.get('e2e')?.json !== '2' || iv?.length !== 12 || !ct || ct.length < 16 || !isSender
+    || !list || list.size < 1 || list.size > maxDevices) {
+    throw undecryptable();
+  }
+  const keys = new Map([...list].map(([name, value]) => [name, readSealedKey(name, membersOf(value))]));
+  return { iv, ct, keys, from, sig };
+}
+
+/** An installation's ID, as the server takes it. */
+const isDevice = (/** @type {string} */ name) => /^[A-Za-z0-9._-]{1,128}$/.test(name) && !/^\.+$/.test(name);
+
+/**
+ * @param {string} name
+ * @param {Members | null} entry
+ */
+function readSealedKey(name, entry) {
+  const enc = entry && bytesOf(entry, 'enc');
+  const ct = entry && bytesOf(entry, 'ct');
+  if (!isDevice(name) || enc?.length !== 65 || enc[0] !== 4 || ct?.length !== 48) throw undecryptable();
+  return { enc, ct };
+}
+
+/**
+ * The text that a sender signs.
+ *
+ * @param {string} recipient
+ * @param {Uint8Array} digest of `iv` and `ct`
+ */
+const signedText = (recipient, digest) => (
+  `${version}\n${recipient}\n${Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')}\n`);
+
+/**
+ * @param {ReturnType<typeof readEnvelope>} envelope
+ * @param {import('./key-set.js').SenderKeySet} senderKeys
+ * @param {string} text
+ * @param {Crypto} crypto
+ */
+async function isOfSender({ from, sig }, senderKeys, text, crypto) {
+  if (from === null || !sig) return false;
+  for (const point of await senderKeys.named(from, crypto)) if (await isSigned(crypto, point, sig, text)) return true;
+  return false;
+}
+
+/**
+ * @param {ReturnType<typeof readEnvelope>} envelope
+ * @param {{enc: Uint8Array, ct: Uint8Array}} sealed
+ * @param {readonly import('./device-key.js').DeviceKey[]} keys
+ * @param {string} recipient
+ * @param {Uint8Array} digest
+ * @param {Crypto} crypto
  * @returns {Promise<Uint8Array>}
  */
-async function openHPKE(subtle, key, enc, ciphertext, aad) {
-  // Decap (4.1)
-  const publicKey = await subtle.importKey('raw', enc, { name: 'X25519' }, false, []);
-  const dh = await subtle.deriveBits({ name: 'X25519', public: publicKey }, key.privateKey, 256);
-  const none = new Uint8Array();
-  const own = /** @type {Uint8Array} */ (decodeBase64URL(key.x));
-  const prk = await extract(subtle, none, kemSuite, 'eae_prk', new Uint8Array(dh));
-  const shared = await expand(subtle, prk, kemSuite, 'shared_secret', join(enc, own), 32);
-  // KeySchedule (5.1) of mode base, without a pre-shared key
-  const context = join(
-    new Uint8Array([0]), await extract(subtle, none, hpkeSuite, 'psk_id_hash', none),
-    await extract(subtle, none, hpkeSuite, 'info_hash', info));
-  const secret = await extract(subtle, shared, hpkeSuite, 'secret', none);
-  const contentKey = await expand(subtle, secret, hpkeSuite, 'key', context, 16);
-  const nonce = await expand(subtle, secret, hpkeSuite, 'base_nonce', context, 12);
-  return decrypt(subtle, contentKey, nonce, ciphertext, aad);
-}
-
-/**
- * LabeledExtract (RFC 9180, 4).
- *
- * @param {SubtleCrypto} subtle
- * @param {Uint8Array} salt
- * @param {Uint8Array} suite
- * @param {string} label
- * @param {Uint8Array} input
- */
-const extract = (subtle, salt, suite, label, input) => (
-  hmac(subtle, salt, join(encoder.encode('HPKE-v1'), suite, encoder.encode(label), input)));
-
-/**
- * LabeledExpand (RFC 9180, 4) of at most 32 bytes, which is one block of HKDF.
- *
- * @param {SubtleCrypto} subtle
- * @param {Uint8Array} prk
- * @param {Uint8Array} suite
- * @param {string} label
- * @param {Uint8Array} context
- * @param {number} length
- */
-async function expand(subtle, prk, suite, label, context, length) {
-  const text = join(
-    new Uint8Array([length >> 8, length & 0xff]), encoder.encode('HPKE-v1'), suite, encoder.encode(label), context,
-    new Uint8Array([1]));
-  return (await hmac(subtle, prk, text)).subarray(0, length);
-}
-
-/**
- * @param {SubtleCrypto} subtle
- * @param {Uint8Array} secret
- * @param {Uint8Array} text
- */
-async function hmac(subtle, secret, text) {
-  // An empty key is the same as one of zeros (RFC 5869, 2.2), and Web Crypto takes no empty one.
-  const bytes = secret.length > 0 ? secret : new Uint8Array(32);
-  const key = await subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  return new Uint8Array(await subtle.sign('HMAC', key, text));
-}
-
-/**
- * @param {SubtleCrypto} subtle
- * @param {Uint8Array} secret
- * @param {Uint8Array} iv
- * @param {Uint8Array} ciphertext
- * @param {Uint8Array} additionalData
- */
-async function decrypt(subtle, secret, iv, ciphertext, additionalData) {
-  const key = await subtle.importKey('raw', secret, { name: 'AES-GCM' }, false, ['decrypt']);
-  return new Uint8Array(await subtle.decrypt({ name: 'AES-GCM', iv, additionalData, tagLength: 128 }, key, ciphertext));
-}
-
-/** @param {...Uint8Array} parts */
-function join(...parts) {
-  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
+async function decryptContent({ iv, ct }, sealed, keys, recipient, digest, { subtle }) {
+  const name = encoder.encode(recipient);
+  const aad = join(name, new Uint8Array([0]), digest);
+  if (!isPoint(sealed.enc)) throw undecryptable();
+  for (const key of keys) {
+    // It may be sealed for a former key.
+    const contentKey = await openHPKE(subtle, key, sealed, info, aad).catch(() => null);
+    if (!contentKey) continue;
+    try {
+      return await decrypt(subtle, contentKey, iv, ct, name);
+    } catch {
+      break;
+    }
   }
-  return joined;
+  throw undecryptable();
 }
+
+/**
+ * The content and what the sender says of it. The blanks at its end hide its length.
+ *
+ * @param {Uint8Array} bytes
+ * @throws {SecurePushFailure}
+ */
+function readContent(bytes) {
+  const members = membersOf(strictly(bytes));
+  const id = textOf(members?.get('id'))?.toLowerCase() ?? '';
+  const content = members?.get('content');
+  const at = secondsOf(members?.get('at'));
+  const expiresAt = secondsOf(members?.get('exp'));
+  const isMalformed = at === null || (expiresAt === null && members?.has('exp'));
+  if (!content || isMalformed || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) throw undecryptable();
+  return { id, at, expiresAt, content };
+}
+
+/**
+ * @param {import('./strict-json.js').JSONValue | undefined} value
+ * @returns {number | null} `null` unless it is a whole number of 1 to 12 digits
+ */
+const secondsOf = (value) => (value && /^(0|[1-9][0-9]{0,11})$/.test(value.json) ? Number(value.json) : null);

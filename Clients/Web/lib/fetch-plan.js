@@ -13,8 +13,15 @@
 
 /** The delays fit four quick tries into the total time. */
 const delays = [1, 2, 3, 5];
-/** A try with less time than this is not worth its battery, in seconds. */
-const shortestTry = 0.5;
+/** A try with less time than this is not worth its battery, in milliseconds. */
+const shortestTry = 500;
+
+/**
+ * Whether there is time for a try. Whole milliseconds are compared: sums of seconds are a little off.
+ *
+ * @param {number} seconds
+ */
+const isEnough = (seconds) => Math.round(seconds * 1000) >= shortestTry;
 
 /**
  * Decides after each try of a request whether to try again. It waits for nothing itself.
@@ -42,7 +49,7 @@ export class FetchPlan {
    */
   timeout(uptime) {
     const left = this.deadline - uptime;
-    return left >= shortestTry ? Math.min(left, this.secondsPerTry) : null;
+    return isEnough(left) ? Math.min(left, this.secondsPerTry) : null;
   }
 
   /**
@@ -72,7 +79,7 @@ export class FetchPlan {
    */
   #retry(wanted, uptime) {
     const delay = Math.max(delays[Math.min(this.retries, delays.length - 1)], wanted ?? 0);
-    if (uptime + delay + shortestTry > this.deadline) return { kind: 'finish' };
+    if (!isEnough(this.deadline - uptime - delay)) return { kind: 'finish' };
     this.retries += 1;
     return { kind: 'retry', after: delay };
   }

@@ -1,14 +1,18 @@
 import { readSecretAnswer } from './answers.js';
 import { DiagnosticCode, isGoneStatus, SecurePushFailure } from './codes.js';
-import { isEnvelope, openEnvelope } from './envelope.js';
+import { textDigest } from './device-digest.js';
+import { stricter } from './display.js';
+import { isEnvelope, maxAge, openEnvelope } from './envelope.js';
 import { endWithdrawn, resolveInDoubtClaims, showWithdrawn } from './receiving.js';
 import { wakeReport } from './report.js';
+import { emptyState } from './state.js';
 import { isLocked } from './store.js';
 
 /**
  * @typedef {import('./client.js').SecurePushClient} SecurePushClient
  * @typedef {import('./client.js').Wake} Wake
  * @typedef {import('./answers.js').SecretNotification} SecretNotification
+ * @typedef {import('./answers.js').FetchedNotification} FetchedNotification
  * @typedef {import('./state.js').FetchRequest} FetchRequest
  * @typedef {import('./report.js').WakeReport} WakeReport
  */
@@ -61,7 +65,7 @@ export async function acquire(client, id, wake, deadline) {
  * Claims a secret that has come with others. A claimed secret stays in flight until {@link finish}.
  *
  * @param {SecurePushClient} client
- * @param {SecretNotification} secret
+ * @param {FetchedNotification} secret
  * @param {FetchRequest} request
  * @param {number} deadline
  * @returns {Promise<Acquisition>}
@@ -141,7 +145,7 @@ export async function forgetRequests(client, requests) {
  * Decrypts and claims a secret.
  *
  * @param {SecurePushClient} client
- * @param {SecretNotification} fetched
+ * @param {FetchedNotification} fetched
  * @param {number | null} unread
  * @param {FetchRequest} request
  * @param {number} deadline
@@ -150,7 +154,8 @@ export async function forgetRequests(client, requests) {
 async function openAndClaim(client, fetched, unread, request, deadline) {
   try {
     const secret = await decrypt(client, fetched);
-    return await claim(client, secret, unread, request, deadline);
+    const claimed = await claim(client, secret, request, deadline);
+    return claimed === 'granted' ? { kind: 'secret', secret, unread } : { kind: claimed };
   } catch (error) {
     if (isLocked(error)) return { kind: 'locked' };
     // A key that the store cannot read now is there at the next wake.
@@ -164,15 +169,15 @@ async function openAndClaim(client, fetched, unread, request, deadline) {
  * the user's devices has read it does not remove the generic text of that device.
  *
  * @param {SecurePushClient} client
- * @param {SecretNotification} secret
+ * @param {FetchedNotification} secret
  * @param {string} code
  * @param {FetchRequest} request
  * @param {number} deadline
  * @returns {Promise<Acquisition>}
  */
 async function close(client, secret, code, request, deadline) {
-  const claimed = await claim(client, secret, null, request, deadline);
-  if (claimed.kind !== 'secret') return claimed;
+  const claimed = await claim(client, secret, request, deadline);
+  if (claimed !== 'granted') return { kind: claimed };
   const { now } = client.clock;
   const end = await client.keeper.tryUpdate(null, ({ ledger }) => ledger.settle(secret.id, client.process, false, now));
   if (end === null) return { kind: 'locked' };
@@ -183,23 +188,23 @@ async function close(client, secret, code, request, deadline) {
  * Claims a secret, and waits for another process that has claimed it.
  *
  * @param {SecurePushClient} client
- * @param {SecretNotification} secret
- * @param {number | null} unread
+ * @param {FetchedNotification} secret
  * @param {FetchRequest} request
  * @param {number} deadline
- * @returns {Promise<Acquisition>}
+ * @returns {Promise<'granted' | 'settled' | 'locked'>}
  */
-async function claim(client, secret, unread, request, deadline) {
+async function claim(client, secret, request, deadline) {
+  const isSigned = client.configuration.pushKeys !== null;
   for (;;) {
     const { now } = client.clock;
     const claimed = await client.keeper.tryUpdate(null, (changes) => (
-      changes.claim(secret, request, client.process, now)));
-    if (!claimed) return { kind: 'locked' };
-    if (claimed.kind === 'granted') return { kind: 'secret', secret, unread };
+      changes.claim(secret, request, client.process, isSigned, now)));
+    if (!claimed) return 'locked';
+    if (claimed.kind === 'granted') return 'granted';
     if (claimed.kind === 'withdrawn') await showWithdrawn(client, secret.id);
-    if (claimed.kind !== 'held') return { kind: 'settled' };
+    if (claimed.kind !== 'held') return 'settled';
     const seconds = client.claimWatch.secondsLeft(claimed.by);
-    if (client.clock.uptime + seconds >= deadline) return { kind: 'settled' };
+    if (client.clock.uptime + seconds >= deadline) return 'settled';
     // If the other process dies now, this one shows the secret.
     if (seconds > 0) await client.clock.sleep(seconds);
     else await resolveInDoubtClaims(client);
@@ -207,22 +212,31 @@ async function claim(client, secret, unread, request, deadline) {
 }
 
 /**
- * Opens the envelope of a secret that is encrypted for this device.
+ * Reads what a notification shows, and opens it if it is encrypted. An envelope that was opened under another notification
+ * is refused: whoever has the server could show it again.
  *
  * @param {SecurePushClient} client
- * @param {SecretNotification} secret
+ * @param {FetchedNotification} fetched
  * @returns {Promise<SecretNotification>}
- * @throws {SecurePushFailure} `SP-KEY` or `SP-DECRYPT`: this device will never open it
- * @throws {import('./store.js').ClientStoreError} if the key cannot be read now
+ * @throws {SecurePushFailure} why this device will never open it
+ * @throws {import('./store.js').ClientStoreError} if the keys cannot be read now, or if it cannot be remembered
  */
-export async function decrypt(client, secret) {
-  if (!isEnvelope(secret.json)) return secret;
-  const key = await client.store.deviceKey();
-  const { owner, registration } = await client.keeper.read();
-  const { json, text } = await openEnvelope(secret.json, {
-    recipient: owner ?? '', device: registration.installationID, key, crypto: client.crypto,
+export async function decrypt(client, { id, json: payload, wasRead, ...fetched }) {
+  const { clock: { now }, configuration: { senderKeys, requiresEncryption, ...configuration }, crypto, store } = client;
+  const needsKeys = isEnvelope(payload);
+  const keys = needsKeys ? await store.deviceKeys() : [];
+  const { owner, registration } = needsKeys ? await client.keeper.read() : emptyState();
+  const { json, text, message, isEncrypted, ...content } = await openEnvelope(payload, {
+    recipient: owner ?? '', device: registration.installationID, keys, senderKeys, requiresEncryption, now, crypto,
+    remember: async (envelope, at) => store.rememberEnvelope(
+      { id: envelope, notification: await textDigest(crypto, id), at, expired: now - maxAge }),
   });
-  return { ...secret, json, text };
+  const expiresAt = Math.min(content.expiresAt ?? Infinity, fetched.expiresAt ?? Infinity);
+  if (expiresAt <= now) throw new SecurePushFailure(DiagnosticCode.expired);
+  const display = text === null ? 'app' : stricter(fetched.display, configuration.display);
+  return {
+    id, text, message, json, isEncrypted, wasRead, display, expiresAt: Number.isFinite(expiresAt) ? expiresAt : null,
+  };
 }
 
 /**
@@ -230,22 +244,25 @@ export async function decrypt(client, secret) {
  * @param {boolean} [isFinal]
  * @returns {Acquisition}
  */
-const failed = (code, isFinal = false) => ({ kind: 'failed', code, isFinal, isGone: false });
+const failed = (code, isFinal = false) => ({ kind: 'failed', code, isFinal, isGone: code === DiagnosticCode.expired });
 
 /**
  * Notes that a claimed secret was shown, or that it waits for the next wake.
  *
  * @param {SecurePushClient} client
- * @param {string} id
- * @param {boolean} isShown
+ * @param {SecretNotification} secret
+ * @param {boolean} isShown whether the user sees it, or the generic text if only the app shows it
  * @param {Wake} wake
  */
-async function settle(client, id, isShown, wake) {
+export async function settle(client, { id, display, expiresAt }, isShown, wake) {
   const { now } = client.clock;
   const end = await client.keeper.tryUpdate(null, (changes, state) => {
     if (state.userChanges > wake.userChanges) return 'withdrawn';
     const end = changes.ledger.settle(id, client.process, isShown, now);
-    if (isShown) changes.report(id);
+    if (!isShown) return end;
+    if (expiresAt !== null) changes.expire(id, expiresAt);
+    if (display === 'full') changes.report(id);
+    else changes.reportGeneric(id, null);
     return end;
   });
   client.inFlight.delete(id);
@@ -265,24 +282,28 @@ async function settle(client, id, isShown, wake) {
 export async function finish(client, acquisition, id, wake) {
   if (wake.isOver) {
     // The user sees the generic text, and the secret waits for the next wake.
-    if (acquisition.kind === 'secret') await settle(client, id, false, wake);
+    if (acquisition.kind === 'secret') await settle(client, acquisition.secret, false, wake);
     return wakeReport({ result: 'failed', code: DiagnosticCode.timedOut });
   }
   switch (acquisition.kind) {
     case 'settled': return wakeReport();
-    case 'secret':
+    case 'secret': {
+      const { secret } = acquisition;
+      const isHidden = secret.display !== 'full';
       try {
-        wake.showing = client.presenter.showSecret(acquisition.secret);
+        wake.showing = isHidden ? client.presenter.showNotice(
+          { id, localizationKey: client.configuration.texts.hidden, code: null }) : client.presenter.showSecret(secret);
         await wake.showing;
       } catch {
-        await settle(client, id, false, wake);
+        await settle(client, secret, false, wake);
         if (!await client.isCurrent(wake)) return wakeReport();
         return noticeOnce(client, id, { code: DiagnosticCode.notPresented, isFinal: false, isGone: false });
       }
       // The generic text may have replaced a secret that has appeared too late. The next wake shows it again.
-      await settle(client, id, !wake.isNoticed, wake);
+      await settle(client, secret, !wake.isNoticed, wake);
       return wake.isNoticed ? wakeReport({ result: 'failed', waiting: [id], code: DiagnosticCode.timedOut })
-        : wakeReport({ result: 'newData', shown: [id] });
+        : wakeReport({ result: 'newData', shown: isHidden ? [] : [id] });
+    }
     case 'failed': return noticeOnce(client, id, acquisition);
     case 'loggedOut': return prompt(client, [id], acquisition.code);
     default: return client.showLockedNotice();
@@ -298,7 +319,12 @@ export async function finish(client, acquisition, id, wake) {
  * @returns {Promise<WakeReport>}
  */
 async function noticeOnce(client, id, { code, isFinal, isGone }) {
-  const isFirst = await client.keeper.tryUpdate(true, ({ ledger }) => ledger.markNoticed(id, isFinal));
+  const isFirst = await client.keeper.tryUpdate(true, (changes) => {
+    const isFirst = changes.ledger.markNoticed(id, isFinal);
+    // The server has nothing to note of what is gone.
+    if (isFirst && !isGone) changes.reportGeneric(id, code);
+    return isFirst;
+  });
   if (isFirst && (!isGone || client.configuration.showsNoticeWhenGone)) await showNotice(client, id, code);
   return wakeReport({ result: 'failed', waiting: isFinal ? [] : [id], code });
 }

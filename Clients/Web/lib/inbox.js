@@ -2,8 +2,27 @@ import { maxEntries, readInboxPage, readSecretAnswer } from './answers.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { decrypt } from './fetching.js';
 import { isLocked } from './store.js';
+import { sdk } from './version.js';
 
 /** @typedef {import('./client.js').SecurePushClient} SecurePushClient */
+
+/**
+ * A page of the inbox for a list of the app.
+ *
+ * @typedef {object} AppPage
+ * @property {AppEntry[]} entries oldest first
+ * @property {number} unread how many notifications are unread
+ * @property {boolean} hasNext whether there is another page
+ */
+
+/**
+ * @typedef {object} AppEntry
+ * @property {string} id
+ * @property {boolean} isRead
+ * @property {string | null} createdAt
+ * @property {import('./answers.js').SecretNotification | null} secret `null` unless the page was asked for with secrets
+ * @property {string | null} code why there is no secret on a page with secrets
+ */
 
 /** The server's limit for one request. */
 const maxMarks = 1_000;
@@ -40,14 +59,25 @@ export async function markAsReadThrough(client, id) {
 
 /**
  * @param {SecurePushClient} client
- * @param {{after?: string | null, unreadOnly?: boolean}} options
+ * @param {{after?: string | null, unreadOnly?: boolean, withSecrets?: boolean}} options
+ * @returns {Promise<AppPage>}
  */
-export function listInbox(client, { after = null, unreadOnly = false }) {
+export async function listInbox(client, { after = null, unreadOnly = false, withSecrets = false }) {
+  const limit = withSecrets ? client.limits.maxSecretsPerPage : maxEntries;
   /** @type {[string, string][]} */
-  const query = [['Limit', `${maxEntries}`]];
+  const query = [['Limit', `${limit}`]];
+  if (withSecrets) query.unshift(['include', 'payload']);
   if (unreadOnly) query.push(['Unread', 'true']);
   if (after !== null) query.push(['After', after]);
-  return inboxPage(client, query, client.begin().deadline);
+  const page = await inboxPage(client, query, client.begin().deadline);
+  const entries = [];
+  for (const { secret: fetched, ...entry } of page.entries) {
+    const opened = fetched ? await openInApp(client, fetched).catch((error) => error) : null;
+    const isFailure = opened instanceof SecurePushFailure;
+    entries.push({ ...entry, secret: isFailure ? null : opened, code: isFailure ? opened.code : null });
+  }
+  if (withSecrets) sendReports(client);
+  return { ...page, entries };
 }
 
 /**
@@ -77,11 +107,36 @@ export async function readSecret(client, id) {
   const { secret, unread } = readSecretAnswer(outcome.body, id);
   // The badge is not worth a wait: a browser may leave it pending.
   if (unread !== null) client.setBadge(unread);
-  return decrypt(client, secret).catch((error) => {
+  const opened = await openInApp(client, secret);
+  sendReports(client);
+  return opened;
+}
+
+/**
+ * Opens a secret for the app. If the system has not got it, the user sees it now.
+ *
+ * @param {SecurePushClient} client
+ * @param {import('./answers.js').FetchedNotification} fetched
+ * @returns {Promise<import('./answers.js').SecretNotification>}
+ * @throws {SecurePushFailure}
+ */
+async function openInApp(client, fetched) {
+  try {
+    const secret = await decrypt(client, fetched);
+    if (secret.display !== 'full') await client.keeper.tryUpdate(null, (changes) => changes.report(secret.id));
+    return secret;
+  } catch (error) {
     if (error instanceof SecurePushFailure) throw error;
     throw new SecurePushFailure(isLocked(error) ? DiagnosticCode.locked : DiagnosticCode.noKey);
-  });
+  }
 }
+
+/**
+ * Sends the reports, for which nobody waits.
+ *
+ * @param {SecurePushClient} client
+ */
+export function sendReports(client) { reportShown(client, client.begin().deadline).catch(() => {}); }
 
 /**
  * @param {SecurePushClient} client
@@ -106,8 +161,8 @@ async function refreshBadge(client, deadline) {
 }
 
 /**
- * Tells the server which notifications were shown. One wake does this for all wakes at the same time. A failure ends it
- * until the next wake.
+ * Tells the server which notifications were shown, and in place of which the user sees a generic text. One wake does this
+ * for all wakes at the same time. A failure ends it until the next wake.
  *
  * @param {SecurePushClient} client
  * @param {number} deadline
@@ -115,22 +170,47 @@ async function refreshBadge(client, deadline) {
 export function reportShown(client, deadline) {
   return client.once('reportShown', async () => {
     const end = Math.min(deadline, client.clock.uptime + secondsForReports);
-    // A store that cannot be written keeps an ID, so it is reported once.
-    const reported = new Set();
-    while (reported.size < maxReports) {
-      const ids = (await client.keeper.tryRead())?.unreported ?? [];
-      const id = ids.find((candidate) => !reported.has(candidate));
-      if (id === undefined) return;
-      reported.add(id);
+    // A store that cannot be written keeps a report, so it is sent once.
+    const sent = new Set();
+    while (sent.size < maxReports) {
+      const state = await client.keeper.tryRead();
+      const DeviceId = state?.registration.installationID ?? undefined;
+      const reports = state ? reportsOf(state) : [];
+      const report = reports.find(({ key }) => !sent.has(key));
+      if (!report) return;
+      sent.add(report.key);
+      const json = { ...report.json, Sdk: sdk, DeviceId };
       const outcome = await client.connection.send(
-        { method: 'POST', path: `api/notifications/${id}/shown`, success: 204 }, end);
+        { method: 'POST', path: `api/notifications/${report.id}/shown`, json, success: 204 }, end);
       // A captive portal redirects: the report is still to be sent.
       if (outcome.kind !== 'success' && !isFinal(outcome)) return;
-      await client.keeper.tryUpdate(null, (_, state) => {
-        state.unreported = state.unreported.filter((unreported) => unreported !== id);
-      });
+      await client.keeper.tryUpdate(null, (_, state) => report.end(state));
     }
   });
+}
+
+/**
+ * What is still to be reported. The server knows a generic text by the device that shows it, so a device that is not
+ * registered reports none.
+ *
+ * @param {import('./state.js').ClientState} state
+ */
+function reportsOf({ unreported, genericTexts = [], registration }) {
+  const secrets = unreported.map((id) => ({
+    id, key: id, json: { Text: 'secret' },
+    end: (/** @type {import('./state.js').ClientState} */ state) => {
+      state.unreported = state.unreported.filter((other) => other !== id);
+    },
+  }));
+  const texts = registration.installationID === null ? [] : genericTexts;
+  const generic = texts.map(({ id, code }) => ({
+    id, key: `${id} ${code}`, json: { Text: 'generic', Code: code ?? undefined },
+    end: (/** @type {import('./state.js').ClientState} */ state) => {
+      state.genericTexts = (state.genericTexts ?? []).filter((other) => other.id !== id || other.code !== code);
+    },
+  }));
+  // A secret has come after the generic text in its place.
+  return [...generic, ...secrets];
 }
 
 /**

@@ -1,10 +1,12 @@
 import { emptyState, isState } from './state.js';
-import { areSame, ClientStoreError } from './store.js';
+import { areSame, ClientStoreError, maxEnvelopes } from './store.js';
 import { DeviceKey } from './device-key.js';
 
 /** @typedef {import('./store.js').ClientStore} ClientStore */
 
 const table = 'values';
+/** The contents that were opened, by the sender's IDs, with an index of their times. */
+const envelopes = 'envelopes';
 
 /**
  * @param {any} value what is stored
@@ -92,27 +94,41 @@ export class IndexedDBStore {
     });
   }
 
-  /** @returns {Promise<DeviceKey | null>} */
-  async deviceKey() { return DeviceKey.fromStored(await this.#run('readonly', (values) => values.get('deviceKey'))); }
+  /** @returns {Promise<DeviceKey[]>} */
+  async deviceKeys() { return DeviceKey.fromStored(await this.#run('readonly', (values) => values.get('deviceKeys'))); }
 
   /**
-   * @param {DeviceKey | null} key
-   * @returns {Promise<DeviceKey | null>}
+   * @param {(keys: DeviceKey[]) => DeviceKey[]} change
+   * @returns {Promise<DeviceKey[]>}
    */
-  keepDeviceKey(key) {
+  updateDeviceKeys(change) {
     return this.#transact('readwrite', (values, finish) => {
-      if (!key) {
-        values.delete('deviceKey');
-        finish(null);
-        return;
-      }
-      const request = values.get('deviceKey');
+      const request = values.get('deviceKeys');
       request.onsuccess = () => {
-        const kept = DeviceKey.fromStored(request.result);
-        if (!kept) values.put({ privateKey: key.privateKey, x: key.x }, 'deviceKey');
-        finish(kept ?? key);
+        const keys = change(DeviceKey.fromStored(request.result));
+        if (keys.length > 0) values.put(keys.map(({ stored }) => stored), 'deviceKeys');
+        else values.delete('deviceKeys');
+        finish(keys);
       };
     });
+  }
+
+  /**
+   * @param {import('./store.js').OpenedEnvelope} envelope
+   * @returns {Promise<boolean>}
+   */
+  rememberEnvelope({ id, notification, at, expired }) {
+    return this.#transact('readwrite', (records, finish) => {
+      const request = records.get(id);
+      request.onsuccess = () => {
+        const known = request.result;
+        finish(!known || known.notification === notification);
+        if (!known) {
+          records.put({ notification, at }, id);
+          forgetOldest(records, expired);
+        }
+      };
+    }, envelopes);
   }
 
   /**
@@ -129,7 +145,7 @@ export class IndexedDBStore {
         const [state, credentials, departures] = requests.map(({ result }) => result);
         if (state !== undefined && !isState(state)) values.put(state, 'state.damaged');
         const all = {
-          state: isState(state) ? state : emptyState(), credentials: credentialsOf(credentials), keepsDeviceKey: true,
+          state: isState(state) ? state : emptyState(), credentials: credentialsOf(credentials), keepsDeviceKeys: true,
           departures: departuresOf(departures),
         };
         const result = change(all);
@@ -138,7 +154,7 @@ export class IndexedDBStore {
         else values.delete('credentials');
         if (all.departures.length > 0) values.put(all.departures, 'departures');
         else values.delete('departures');
-        if (!all.keepsDeviceKey) values.delete('deviceKey');
+        if (!all.keepsDeviceKeys) values.delete('deviceKeys');
         finish(result);
       };
     });
@@ -165,8 +181,13 @@ export class IndexedDBStore {
   /** @returns {Promise<IDBDatabase>} */
   #open() {
     this.opening ??= new Promise((resolve, reject) => {
-      const request = this.factory.open(this.name, 1);
-      request.onupgradeneeded = () => request.result.createObjectStore(table);
+      const request = this.factory.open(this.name, 2);
+      request.onupgradeneeded = ({ oldVersion }) => {
+        if (oldVersion < 1) request.result.createObjectStore(table);
+        // A key of an earlier version, which opens nothing any more.
+        request.transaction?.objectStore(table).delete('deviceKey');
+        request.result.createObjectStore(envelopes).createIndex('at', 'at');
+      };
       request.onerror = () => reject(new ClientStoreError('unreadable'));
       request.onblocked = () => reject(new ClientStoreError('unreadable'));
       request.onsuccess = () => {
@@ -201,18 +222,19 @@ export class IndexedDBStore {
    *
    * @param {IDBTransactionMode} mode
    * @param {(values: IDBObjectStore, finish: (result: any) => void) => void} body
+   * @param {string} [name] the object store
    * @returns {Promise<any>}
    * @throws {ClientStoreError}
    */
-  async #transact(mode, body) {
+  async #transact(mode, body, name = table) {
     try {
       try {
-        return await this.#attempt(await this.#open(), mode, body);
+        return await this.#attempt(await this.#open(), mode, body, name);
       } catch (error) {
         if (!(error instanceof DOMException)) throw error;
         // A connection that the browser has closed is opened once more.
         this.opening = null;
-        return await this.#attempt(await this.#open(), mode, body);
+        return await this.#attempt(await this.#open(), mode, body, name);
       }
     } catch (error) {
       if (error instanceof ClientStoreError) throw error;
@@ -225,16 +247,38 @@ export class IndexedDBStore {
    * @param {IDBDatabase} database
    * @param {IDBTransactionMode} mode
    * @param {(values: IDBObjectStore, finish: (result: any) => void) => void} body
+   * @param {string} name
    * @returns {Promise<any>}
    */
-  #attempt(database, mode, body) {
+  #attempt(database, mode, body, name) {
     return new Promise((resolve, reject) => {
-      const transaction = database.transaction(table, mode, { durability: 'strict' });
+      const transaction = database.transaction(name, mode, { durability: 'strict' });
       /** @type {any} */
       let result;
       transaction.oncomplete = () => resolve(result);
       transaction.onabort = () => reject(new ClientStoreError(mode === 'readwrite' ? 'unwritable' : 'unreadable'));
-      body(transaction.objectStore(table), (value) => { result = value; });
+      body(transaction.objectStore(name), (value) => { result = value; });
     });
   }
+}
+
+/**
+ * Forgets the contents that are refused by their times, and the oldest if there are too many.
+ *
+ * @param {IDBObjectStore} records
+ * @param {number} expired
+ */
+function forgetOldest(records, expired) {
+  const count = records.count();
+  count.onsuccess = () => {
+    let surplus = count.result - maxEnvelopes;
+    const oldest = records.index('at').openCursor();
+    oldest.onsuccess = () => {
+      const cursor = oldest.result;
+      if (!cursor || (surplus <= 0 && cursor.value.at >= expired)) return;
+      surplus -= 1;
+      cursor.delete();
+      cursor.continue();
+    };
+  };
 }

@@ -3,7 +3,7 @@ import { limited } from './clock.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { RetrievalConnection } from './connection.js';
 import { DepartedCredentials } from './credentials.js';
-import { endpointDigest } from './device-digest.js';
+import { textDigest } from './device-digest.js';
 import { isFinal } from './inbox.js';
 import { emptyRegistration } from './state.js';
 import { isLocked } from './store.js';
@@ -47,8 +47,8 @@ export async function leave(client, endsSession) {
         ids: [...new Set([...changes.forget(null), ...displayed])], at: clock.now,
       };
       // The next user gets an ID and a key of their own.
-      Object.assign(state, { registration: emptyRegistration(), keyOwner: null });
-      values.keepsDeviceKey = false;
+      Object.assign(state, { registration: emptyRegistration(), keyOwner: null, keySent: null });
+      values.keepsDeviceKeys = false;
       if (endsSession) {
         values.credentials = null;
         // Those that were unregistered before, and of which the server does not know yet.
@@ -157,7 +157,7 @@ async function isForeign(client, { endpoint }, deadline) {
   const end = Math.min(deadline, client.clock.uptime + secondsForSubscription);
   const subscription = await limited(
     end, client.clock, async () => (await client.pushManager()).getSubscription()).catch(() => null);
-  return subscription !== null && await endpointDigest(client.crypto, subscription.endpoint) !== endpoint;
+  return subscription !== null && await textDigest(client.crypto, subscription.endpoint) !== endpoint;
 }
 
 /**

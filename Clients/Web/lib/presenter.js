@@ -7,8 +7,8 @@ import { isPushID } from './push.js';
  * use the notification's ID, the prompt and the notices without an ID use one identifier each.
  *
  * @typedef {object} NotificationPresenter
- * @property {(secret: import('./answers.js').SecretNotification) => Promise<void>} showSecret rejects if it was not
- *   shown. The client tries again at the next wake
+ * @property {(secret: import('./answers.js').SecretNotification) => Promise<void>} showSecret shows its `text`, which is
+ *   not `null`; rejects if it was not shown. The client tries again at the next wake
  * @property {(notice: GenericNotice) => Promise<void>} showNotice
  * @property {(prompt: LogInPrompt) => Promise<void>} showPrompt
  * @property {(ids: string[]) => Promise<void>} remove removes the secrets and generic texts of these IDs, and no others
@@ -24,10 +24,10 @@ import { isPushID } from './push.js';
  */
 
 /**
- * The text that is shown in place of a secret that cannot be had now. The ID is `null` when the push had none that
- * can be used.
+ * The text that is shown in place of a secret that cannot be had now, or that only the app shows (its code is `null`). The
+ * ID is `null` when the push had none that can be used.
  *
- * @typedef {{id: string | null, localizationKey: string, code: string}} GenericNotice
+ * @typedef {{id: string | null, localizationKey: string, code: string | null}} GenericNotice
  */
 
 /**
@@ -58,6 +58,9 @@ export const englishTexts = Object.freeze({
   'securepush.withdrawn': 'This message was withdrawn.',
   'securepush.repeated': 'You have this message already. Open the app to read it again.',
   'securepush.nothing-new': 'There is no new message.',
+  'securepush.hidden': 'You have a new message. Open the app to read it.',
+  'securepush.answered': 'Your answer was sent.',
+  'securepush.unanswered': 'Your answer was not sent. Open the app to answer. (%@)',
 });
 
 /** The registration of this worker, or of the worker that serves this page. */
@@ -103,16 +106,29 @@ export class WebNotificationPresenter {
     this.navigator = /** @type {any} */ (navigator);
   }
 
-  /** @param {import('./answers.js').SecretNotification} secret */
-  async showSecret(secret) {
-    const { id, text } = secret;
-    const body = text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text;
-    await this.#show(id, body, { kind: 'secret', secureId: id });
+  /**
+   * Shows a secret with what its message says: the title, the level, the first actions, and the link for a click. Web
+   * notifications have no groups: one with the tag of a thread would replace the messages before it.
+   *
+   * @param {import('./answers.js').SecretNotification} secret
+   */
+  async showSecret({ id, text, message }) {
+    const body = cut(text ?? '');
+    const actions = (message?.actions ?? []).slice(0, maxActions());
+    await this.#show(id, body, {
+      kind: 'secret', secureId: id, link: message?.link ?? undefined,
+      actions: actions.map((action) => ({ id: action.id, input: action.input })),
+    }, {
+      ...(message?.title ? { title: message.title } : {}),
+      ...(message?.level === 'passive' ? { silent: true } : {}),
+      ...(message?.level === 'time-sensitive' ? { requireInteraction: true } : {}),
+      ...(actions.length > 0 ? { actions: actions.map((action) => ({ action: action.id, title: action.title })) } : {}),
+    });
   }
 
   /** @param {GenericNotice} notice */
   async showNotice({ id, localizationKey, code }) {
-    await this.#show(id ?? noticeTag, this.#text(localizationKey, code), { kind: 'notice', secureId: id, code });
+    await this.#show(id ?? noticeTag, this.#text(localizationKey, code ?? ''), { kind: 'notice', secureId: id, code });
   }
 
   /** @param {LogInPrompt} prompt */
@@ -163,9 +179,10 @@ export class WebNotificationPresenter {
     const last = shown.find(({ data }) => id !== null && data.secureId === id)
       ?? (kind === 'prompt' ? shown.find(({ data }) => data.kind === kind) : undefined);
     if (last) {
-      const { title, body, tag, data } = last;
+      const { title, body, tag, data, requireInteraction, actions = undefined } = /** @type {any} */ (last);
       const registration = await this.registration();
-      await registration.showNotification(title, { ...this.options, ...silently, body, tag, data });
+      await registration.showNotification(
+        title, { ...this.options, requireInteraction, actions, ...silently, body, tag, data });
     } else if (kind === 'brief') {
       await this.#showBriefly(id, localizationKey);
     } else {
@@ -191,11 +208,12 @@ export class WebNotificationPresenter {
    * @param {string} tag
    * @param {string} body
    * @param {object} data
-   * @param {object} [more]
+   * @param {{title?: string} & NotificationOptions} [options]
    */
-  async #show(tag, body, data, more = {}) {
+  async #show(tag, body, data, options = {}) {
+    const { title = this.title, ...more } = options;
     const registration = await this.registration();
-    await registration.showNotification(this.title, {
+    await registration.showNotification(title, {
       ...this.options, ...more, body, tag, data: { ...data, securePush: 1 },
     });
   }
@@ -225,6 +243,12 @@ export class WebNotificationPresenter {
     return (this.texts[key] ?? englishTexts[/** @type {keyof typeof englishTexts} */ (key)] ?? key).replace('%@', code);
   }
 }
+
+/** @param {string} text */
+const cut = (text) => (text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text);
+
+/** How many actions the browser shows. */
+const maxActions = () => /** @type {any} */ (globalThis.Notification)?.maxActions ?? 0;
 
 /**
  * Whether a notification is of this SDK: its own, or one that the browser has shown of a declarative message.

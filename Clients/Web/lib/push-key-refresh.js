@@ -22,13 +22,51 @@ export function refreshOldPushKeys(client, deadline) {
     if (!readsPushKeys(client)) return;
     const state = await client.keeper.tryRead();
     if (!state) return;
-    const age = client.clock.now - (state.pushKeysReadAt ?? -Infinity);
-    // A clock that went back tells nothing of the age.
-    if (state.pushKeys && age >= 0 && age < client.limits.refreshesPushKeysAfter) return;
-    await readPushKeys(
-      client, { ...call, isRetried: false }, Math.min(deadline, client.clock.uptime + secondsForPushKeys));
+    if (state.pushKeys && isFresh(client, state.pushKeysReadAt)) return;
+    await readPushKeysOnce(client, deadline);
   });
 }
+
+/**
+ * Reads the server's keys for pushes after a signature by an unknown key: the server may have replaced its key at once,
+ * because the last one was stolen. The request names nothing of the push, and whoever forges pushes causes one in an
+ * hour.
+ *
+ * @param {SecurePushClient} client
+ * @param {number} deadline
+ * @returns {Promise<boolean>} whether there are keys that were not known
+ */
+export async function readUnknownPushKeys(client, deadline) {
+  if (!readsPushKeys(client)) return false;
+  const last = await client.keeper.update((_, state) => {
+    const { pushKeys, pushKeysReadAt, pushKeysAskedAt = null } = state;
+    if (isFresh(client, pushKeysReadAt) || isFresh(client, pushKeysAskedAt)) return null;
+    state.pushKeysAskedAt = client.clock.now;
+    return { pushKeys };
+  });
+  if (!last) return false;
+  await readPushKeysOnce(client, deadline);
+  const { pushKeys } = await client.keeper.read();
+  return JSON.stringify(pushKeys) !== JSON.stringify(last.pushKeys);
+}
+
+/**
+ * Whether a time is not long ago. A clock that went back tells nothing of the age.
+ *
+ * @param {SecurePushClient} client
+ * @param {number | null} time
+ */
+function isFresh({ clock, limits }, time) {
+  const age = clock.now - (time ?? -Infinity);
+  return age >= 0 && age < limits.refreshesPushKeysAfter;
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {number} deadline
+ */
+const readPushKeysOnce = (client, deadline) => readPushKeys(
+  client, { ...call, isRetried: false }, Math.min(deadline, client.clock.uptime + secondsForPushKeys));
 
 /**
  * Reads the server's keys for pushes, with all tries of the fetch plan.

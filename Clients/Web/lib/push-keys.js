@@ -1,16 +1,17 @@
+import { decodeBase64URL, encodeBase64URL } from './base64url.js';
 import { DiagnosticCode } from './codes.js';
-import { decodeBase64URL } from './base64url.js';
+import { readKeySet } from './key-set.js';
+import { isSigned } from './p256.js';
 
-const maxKeySetBytes = 64 * 1024;
-/** The server's limit, so no legal set is cut off. The rest is skipped. */
-const maxKeys = 32;
+/** A later time of signing is no clock that is behind, in seconds. */
+const maxAhead = 86_400;
 
 /**
- * The public keys that verify pushes: the Ed25519 keys of a JWK Set (RFC 7517, RFC 8037), as
- * `securepush keys generate --push` writes it and `GET /api/push-keys` returns it.
+ * The public keys that verify pushes: the P-256 keys of a JWK Set (RFC 7517), as `securepush keys generate --push` writes
+ * it and `GET /api/push-keys` returns it.
  */
 export class PushKeySet {
-  /** @param {string[]} keys the keys' `x` */
+  /** @param {readonly string[]} keys the points in base64url */
   constructor(keys) {
     /** @type {readonly string[]} */
     this.keys = Object.freeze([...keys]);
@@ -22,29 +23,12 @@ export class PushKeySet {
    *
    * @param {unknown} value the set, or its JSON text
    * @returns {PushKeySet}
-   * @throws {TypeError} if it has no Ed25519 key, or a private key
+   * @throws {TypeError} if it has no P-256 key, or a private key
    */
-  static fromJWKSet(value) {
-    let set = value;
-    if (typeof set === 'string') {
-      if (set.length > maxKeySetBytes) throw new TypeError('The JWK Set is too long.');
-      try { set = JSON.parse(set); } catch { throw new TypeError('The JWK Set is not JSON.'); }
-    }
-    const { keys: list } = /** @type {{keys?: unknown}} */ (set ?? {});
-    const entries = Array.isArray(list) ? list : [];
-    // Only private and symmetric keys have these members (RFC 7518, section 6).
-    if (entries.some((key) => key?.d !== undefined || key?.k !== undefined)) {
-      throw new TypeError('The JWK Set has a private key.');
-    }
-    const keys = entries
-      .filter((key) => key?.kty === 'OKP' && key.crv === 'Ed25519' && decodeBase64URL(key.x)?.length === 32)
-      .map((key) => /** @type {string} */ (key.x));
-    if (keys.length === 0) throw new TypeError('The JWK Set has no Ed25519 key.');
-    return new PushKeySet(keys.slice(0, maxKeys));
-  }
+  static fromJWKSet(value) { return new PushKeySet(readKeySet(value).map(({ point }) => encodeBase64URL(point))); }
 }
 
-/** Checks that a push comes from the server: an Ed25519 signature over the ID, the user and the time. */
+/** Checks that a push comes from the server: an ES256 signature over the ID, the user and the time. */
 export class PushVerifier {
   /**
    * @param {PushKeySet} keys
@@ -54,11 +38,11 @@ export class PushVerifier {
   constructor(keys, maxAge, crypto = globalThis.crypto) {
     this.keys = keys;
     this.maxAge = maxAge;
-    this.subtle = crypto.subtle;
+    this.crypto = crypto;
   }
 
   /**
-   * Checks a push. A browser without Ed25519 finds no push genuine.
+   * Checks a push.
    *
    * @param {import('./push.js').IncomingPush} push
    * @param {string} userName the user of the device
@@ -67,18 +51,35 @@ export class PushVerifier {
    */
   async fault(push, userName, now) {
     const { id, timestamp } = push;
-    const signature = decodeBase64URL(push.signature, 128);
-    if (!id || !timestamp || !/^(0|[1-9][0-9]{0,11})$/.test(timestamp) || signature?.length !== 64) {
-      return DiagnosticCode.badSignature;
-    }
-    const text = new TextEncoder().encode(PushVerifier.signedText(id, userName, timestamp, push.isWithdrawal));
+    const signature = signatureOf(push);
+    if (!id || !timestamp || !signature) return DiagnosticCode.badSignature;
+    const text = PushVerifier.signedText(id, userName, timestamp, push.isWithdrawal);
     for (const key of this.keys.keys) {
-      if (await this.#isValid(key, signature, text)) {
-        // A time in the future is a clock that is behind. The signature says that the server wrote it.
-        return now - Number(timestamp) > this.maxAge ? DiagnosticCode.tooOld : null;
+      const point = decodeBase64URL(key);
+      if (point && await isSigned(this.crypto, point, signature, text)) {
+        return this.#isInTime(timestamp, now) ? null : DiagnosticCode.tooOld;
       }
     }
     return DiagnosticCode.badSignature;
+  }
+
+  /**
+   * Whether another key might verify a push: its time and its signature have the right forms, and the time is right.
+   *
+   * @param {import('./push.js').IncomingPush} push
+   * @param {number} now seconds since 1970
+   */
+  mayHaveOtherKey(push, now) {
+    return push.id !== null && signatureOf(push) !== null && this.#isInTime(push.timestamp, now);
+  }
+
+  /**
+   * @param {string | null} timestamp
+   * @param {number} now
+   */
+  #isInTime(timestamp, now) {
+    const age = now - Number(timestamp);
+    return age <= this.maxAge && age >= -maxAhead;
   }
 
   /**
@@ -93,36 +94,13 @@ export class PushVerifier {
   static signedText(id, userName, timestamp, isWithdrawal) {
     return `securepush-push-v1\n${id}\n${userName}\n${timestamp}\n${isWithdrawal ? 'withdraw\n' : ''}`;
   }
+}
 
-  /**
-   * @param {string} x
-   * @param {Uint8Array} signature
-   * @param {Uint8Array} text
-   * @returns {Promise<boolean>}
-   */
-  async #isValid(x, signature, text) {
-    try {
-      const jwk = { kty: 'OKP', crv: 'Ed25519', x };
-      const key = await this.subtle.importKey('jwk', jwk, { name: 'Ed25519' }, false, ['verify']);
-      return await this.subtle.verify({ name: 'Ed25519' }, key, signature, text);
-    } catch {
-      return false;
-    }
-  }
-
-  /**
-   * Whether this browser can verify signatures.
-   *
-   * @param {Crypto} [crypto]
-   * @returns {Promise<boolean>}
-   */
-  static async isSupported(crypto = globalThis.crypto) {
-    try {
-      const jwk = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
-      await crypto.subtle.importKey('jwk', jwk, { name: 'Ed25519' }, false, ['verify']);
-      return true;
-    } catch {
-      return false;
-    }
-  }
+/**
+ * @param {import('./push.js').IncomingPush} push
+ * @returns {Uint8Array | null} `null` unless the time and the signature have their forms
+ */
+function signatureOf({ timestamp, signature }) {
+  const bytes = decodeBase64URL(signature, 128);
+  return timestamp !== null && /^(0|[1-9][0-9]{0,11})$/.test(timestamp) && bytes?.length === 64 ? bytes : null;
 }

@@ -1,6 +1,7 @@
 import { currentUserName } from './bounded.js';
 import { DiagnosticCode, isGoneStatus } from './codes.js';
 import { clearScreen } from './log-out.js';
+import { readUnknownPushKeys } from './push-key-refresh.js';
 import { PushKeySet, PushVerifier } from './push-keys.js';
 import { isLocked } from './store.js';
 
@@ -28,7 +29,7 @@ export async function receive(client, push, wake) {
     const { name, changes, isKnown } = await adoptUser(client);
     wake.userChanges = changes;
     if (client.configuration.pushKeys && !isKnown) return { kind: 'unverified' };
-    const code = await pushFault(client, push, name);
+    const code = await pushFault(client, push, name, wake.deadline);
     if (code !== null) return { kind: 'ignored', code };
     const { id } = push;
     if (id === null) return { kind: 'unusable' };
@@ -55,8 +56,9 @@ export async function receive(client, push, wake) {
  */
 async function withdraw(client, id) {
   const { now } = client.clock;
+  const isSigned = client.configuration.pushKeys !== null;
   const { isRemoved, isPromptOver } = await client.keeper.update((changes) => (
-    { isRemoved: changes.withdraw(id, now), isPromptOver: changes.endEmptyPrompt() }));
+    { isRemoved: changes.withdraw(id, isSigned, now), isPromptOver: changes.endEmptyPrompt() }));
   if (isRemoved) await showWithdrawn(client, id);
   if (isPromptOver) await client.presenter.removePrompt();
 }
@@ -71,6 +73,22 @@ export const showWithdrawn = (client, id) => client.presenter.withdraw(
   { id, localizationKey: client.configuration.texts.withdrawn });
 
 /**
+ * Removes what has expired from the screen.
+ *
+ * @param {SecurePushClient} client
+ * @param {{id: string, at: number}[]} expiring
+ */
+async function removeExpired(client, expiring) {
+  const { now } = client.clock;
+  const ids = expiring.filter(({ at }) => at <= now).map(({ id }) => id);
+  if (ids.length === 0) return;
+  await client.presenter.remove(ids);
+  await client.keeper.tryUpdate(null, (_, state) => {
+    state.expiring = (state.expiring ?? []).filter(({ id }) => !ids.includes(id));
+  });
+}
+
+/**
  * Notes the user who is logged in. Another user's notifications are removed from the screen.
  *
  * @param {SecurePushClient} client
@@ -82,7 +100,8 @@ export const showWithdrawn = (client, id) => client.presenter.withdraw(
 export async function adoptUser(client) {
   // A process may have ended between a log-out and this.
   await clearScreen(client);
-  const { owner, userChanges } = await client.keeper.read();
+  const { owner, userChanges, expiring = [] } = await client.keeper.read();
+  await removeExpired(client, expiring);
   /** @type {string | null} */
   let userName = null;
   let isKnown = true;
@@ -104,16 +123,23 @@ export async function adoptUser(client) {
  * @param {SecurePushClient} client
  * @param {import('./push.js').IncomingPush} push
  * @param {string | null} owner
+ * @param {number} deadline
  * @returns {Promise<string | null>}
  */
-async function pushFault(client, push, owner) {
+async function pushFault(client, push, owner, deadline) {
   const { pushKeys, refreshesPushKeys } = client.configuration;
   if (!pushKeys) return null;
   if (owner === null) return DiagnosticCode.badSignature;
-  // The server may have removed a configured key, because it was stolen.
-  const stored = refreshesPushKeys ? (await client.keeper.read()).pushKeys : null;
-  const keys = stored ? new PushKeySet(stored) : pushKeys;
-  return new PushVerifier(keys, client.limits.maxPushAge, client.crypto).fault(push, owner, client.clock.now);
+  for (let isSecond = false; ; isSecond = true) {
+    // The server may have removed a configured key, because it was stolen.
+    const stored = refreshesPushKeys ? (await client.keeper.read()).pushKeys : null;
+    const keys = stored ? new PushKeySet(stored) : pushKeys;
+    const verifier = new PushVerifier(keys, client.limits.maxPushAge, client.crypto);
+    const { now } = client.clock;
+    const code = await verifier.fault(push, owner, now);
+    const mayBeNewKey = code === DiagnosticCode.badSignature && verifier.mayHaveOtherKey(push, now);
+    if (isSecond || !mayBeNewKey || !await readUnknownPushKeys(client, deadline)) return code;
+  }
 }
 
 /**
@@ -164,15 +190,17 @@ export function confirmWithdrawals(client, deadline) {
       asked.add(id);
       // HEAD marks nothing as read and returns no secret.
       const outcome = await client.connection.send({ method: 'HEAD', path: `api/notifications/${id}` }, deadline);
-      if (outcome.kind === 'success') {
-        await client.keeper.tryUpdate(null, (_, state) => {
-          state.unconfirmed = state.unconfirmed.filter((unconfirmed) => unconfirmed !== id);
-        });
-      } else if (outcome.kind === 'refused' && isGoneStatus(outcome.status)) {
+      if (outcome.kind === 'refused' && isGoneStatus(outcome.status)) {
         await endWithdrawn(client, id);
-      } else {
-        return;
+        continue;
       }
+      const isUnclear = outcome.kind !== 'success';
+      await client.keeper.tryUpdate(null, ({ ledger }, state) => {
+        // Anybody may name an ID that this device does not know.
+        if (isUnclear && ledger.get(id)) return;
+        state.unconfirmed = state.unconfirmed.filter((unconfirmed) => unconfirmed !== id);
+      });
+      if (isUnclear) return;
     }
   });
 }

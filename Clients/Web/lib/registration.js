@@ -1,13 +1,13 @@
 import { currentUserName } from './bounded.js';
 import { throwIfOver } from './clock.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
-import { deviceDigest, endpointDigest } from './device-digest.js';
-import { DeviceKey } from './device-key.js';
+import { deviceDigest, textDigest } from './device-digest.js';
+import { DeviceKey, withNewKey } from './device-key.js';
 import { isFinal, outcomeFailure } from './inbox.js';
 import { departLate } from './log-out.js';
 import { refreshPushKeys } from './push-key-refresh.js';
 import { adoptUser } from './receiving.js';
-import { emptyRegistration } from './state.js';
+import { emptyRegistration, emptyState } from './state.js';
 import { isLocked } from './store.js';
 
 /**
@@ -37,7 +37,7 @@ export async function register(client, device, wake, isRenewal = false) {
     if (userName === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
     await refreshPushKeys(client, deadline);
     const digest = await deviceDigest(client.crypto, device);
-    const endpoint = await endpointDigest(client.crypto, device.channel.endpoint);
+    const endpoint = await textDigest(client.crypto, device.channel.endpoint);
     const wanted = { userName, tags: device.tags ?? [], serverKey: device.serverKey ?? null };
     throwIfOver(deadline, client.clock);
     const record = await client.keeper.update((_, state) => {
@@ -51,9 +51,11 @@ export async function register(client, device, wake, isRenewal = false) {
     const isCurrent = record.userName === userName && record.digest === digest && age >= 0
       && age < client.limits.renewsRegistrationAfter;
     const known = isCurrent ? record.installationID : null;
-    if (known !== null && await registerKey(client, known, userName, wake) !== 'unknown') return known;
+    if (known !== null && await reportedKey(client, known, userName, wake)) return known;
     const id = await send(client, device, { userName, digest, wanted, endpoint }, wake);
-    if (id !== null) await registerKey(client, id, userName, wake);
+    if (id !== null && !await reportedKey(client, id, userName, wake)) {
+      throw new SecurePushFailure(DiagnosticCode.status(404), id);
+    }
     return id;
   });
 }
@@ -131,57 +133,106 @@ async function send(client, device, { userName, digest, wanted, endpoint }, { de
 }
 
 /**
- * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next visit: a
- * device without a key still receives what is not encrypted.
+ * Registers the device's newest public key, so that senders can encrypt for it.
+ *
+ * @param {SecurePushClient} client
+ * @param {string} id
+ * @param {string} userName
+ * @param {{deadline: number, userChanges: number, isRetried?: boolean}} wake
+ * @returns {Promise<boolean>} `false`: the server does not have the installation any more
+ * @throws {SecurePushFailure} if the server has not taken it
+ * @throws {import('./store.js').ClientStoreError} if the key cannot be stored
+ */
+async function registerKey(client, id, userName, { deadline, userChanges, isRetried = true }) {
+  const key = await keyOf(client, userName, userChanges);
+  if (!key) return true;
+  const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk, success: 204, isRetried };
+  const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
+  if (outcome.kind === 'refused' && outcome.status === 404) return false;
+  if (outcome.kind !== 'success') throw outcomeFailure(outcome);
+  const keySent = await key.fingerprint(client.crypto);
+  await client.keeper.update((_, state) => { if (state.userChanges === userChanges) state.keySent = keySent; });
+  return true;
+}
+
+/**
+ * Registers the key of a device that is registered.
  *
  * @param {SecurePushClient} client
  * @param {string} id
  * @param {string} userName
  * @param {import('./client.js').Wake} wake
- * @returns {Promise<'unknown' | null>} `unknown`: the server does not have the installation any more
+ * @returns {Promise<boolean>}
+ * @throws {SecurePushFailure} with the installation's ID
  */
-async function registerKey(client, id, userName, { deadline, userChanges }) {
-  const key = await keyOf(client, userName, userChanges).catch(() => null);
-  if (!key) return null;
-  const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk, success: 204 };
-  const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
-  return outcome.kind === 'refused' && outcome.status === 404 ? 'unknown' : null;
+async function reportedKey(client, id, userName, wake) {
+  try {
+    return await registerKey(client, id, userName, wake);
+  } catch (error) {
+    if (isLocked(error)) throw error;
+    throw new SecurePushFailure(error instanceof SecurePushFailure ? error.code : DiagnosticCode.noKey, id);
+  }
 }
 
 /**
- * The device's key for a user, which the first call makes; `null` if the browser has no X25519, or if the app does
- * without.
+ * Registers the device's key again at the end of a wake, if it is time for a new one, or if the server has not taken the
+ * last one. A failure is repeated at the next wake.
+ *
+ * @param {SecurePushClient} client
+ * @param {number} deadline
+ */
+export function renewKey(client, deadline) {
+  return client.once('renewKey', async () => {
+    const state = await client.keeper.tryRead();
+    const { registration, keyOwner, keySent = null, owner, userChanges } = state ?? emptyState();
+    const { installationID: id, userName, digest } = registration;
+    if (!client.configuration.encryptsEndToEnd || id === null || digest === null || owner === null
+      || userName !== owner || (keyOwner !== owner && keyOwner !== null)) return;
+    const [newest] = await client.store.deviceKeys().catch(() => []);
+    if (newest && !newest.isOld(client.clock.now) && await newest.fingerprint(client.crypto) === keySent) return;
+    await registerKey(client, id, owner, { deadline, userChanges, isRetried: false }).catch(() => {});
+  });
+}
+
+/**
+ * The device's newest key for a user, which the first call makes, and the first after 30 days makes anew; `null` if the app
+ * does without, or if the user has logged out.
  *
  * @param {SecurePushClient} client
  * @param {string} userName
  * @param {number} userChanges the state's, at which the user was that one
+ * @returns {Promise<DeviceKey | null>}
  */
 async function keyOf(client, userName, userChanges) {
-  const { encryptsEndToEnd } = client.configuration;
+  const { configuration: { encryptsEndToEnd }, clock, crypto, store } = client;
   const { keyOwner } = await client.keeper.read();
-  // Another user's messages are not for the same key. The server has forgotten the former one by now.
-  if (keyOwner !== userName && (keyOwner !== null || encryptsEndToEnd)) await forgetKey(client);
+  // Another user's messages are not for the same keys. The server has forgotten the former ones by now.
+  if (keyOwner !== userName && (keyOwner !== null || encryptsEndToEnd)) await forgetKeys(client);
   if (!encryptsEndToEnd) return null;
-  const key = await client.store.deviceKey() ?? await DeviceKey.generate(client.crypto);
-  const kept = key && await client.store.keepDeviceKey(key);
-  const isCurrent = kept && await client.keeper.update((_, state) => {
+  const isEnough = (/** @type {DeviceKey[]} */ keys) => keys.length > 0 && !keys[0].isOld(clock.now);
+  const known = await store.deviceKeys();
+  const made = isEnough(known) ? null : await DeviceKey.generate(clock.now, crypto);
+  // Another page may have made one in the meantime.
+  const kept = made
+    ? await store.updateDeviceKeys((keys) => (isEnough(keys) ? keys : withNewKey(keys, made))) : known;
+  const isCurrent = await client.keeper.update((_, state) => {
     if (state.userChanges > userChanges) return false;
     state.keyOwner = userName;
     return true;
   });
   // The user has logged out since.
-  if (kept && !isCurrent) await client.store.keepDeviceKey(null);
-  return isCurrent ? kept : null;
+  if (!isCurrent) await store.updateDeviceKeys(() => []);
+  return isCurrent ? kept[0] : null;
 }
 
 /**
- * Removes the device's key. What was encrypted for it can never be read again.
+ * Removes the device's keys. What was encrypted for them can never be read again.
  *
  * @param {SecurePushClient} client
  */
-async function forgetKey(client) {
-  await client.store.keepDeviceKey(null);
-  await client.keeper.update((_, state) => { state.keyOwner = null; });
+async function forgetKeys(client) {
+  await client.store.updateDeviceKeys(() => []);
+  await client.keeper.update((_, state) => { Object.assign(state, { keyOwner: null, keySent: null }); });
 }
 
 /**

@@ -13,10 +13,15 @@ import { mayHaveBeenRead, SecretLedger } from './ledger.js';
  * @property {string[]} unconfirmed withdrawn notifications that this device may have been the first to read. The server
  *   is asked whether they still exist
  * @property {string[]} unreported shown notifications of which the server has not been told, oldest first
+ * @property {GenericReport[]} [genericTexts] generic texts of which the server has not been told, oldest first
+ * @property {{id: string, at: number}[]} [expiring] when notifications on the screen are to be removed, in seconds since
+ *   1970
  * @property {RegistrationRecord} registration
- * @property {string | null} keyOwner the user for whom the device's key for end-to-end encryption was made
+ * @property {string | null} keyOwner the user for whom the device's keys for end-to-end encryption were made
+ * @property {string | null} [keySent] the fingerprint of the key that the server has taken
  * @property {string[] | null} pushKeys keys for pushes from `GET /api/push-keys`. They replace the configured ones
  * @property {number | null} pushKeysReadAt when they came, in seconds since 1970
+ * @property {number | null} [pushKeysAskedAt] when the server was asked for them because of a push, in seconds since 1970
  * @property {{process: string, takenAt: number} | null} refreshLease the process that refreshes the credentials now. A
  *   refresh token that is used twice ends the session
  */
@@ -37,6 +42,12 @@ import { mayHaveBeenRead, SecretLedger } from './ledger.js';
  */
 
 /**
+ * A generic text that the user has seen. The code is `null` where only the app shows the secret.
+ *
+ * @typedef {{id: string, code: string | null}} GenericReport
+ */
+
+/**
  * The state at the moment at which the client asked for a notification.
  *
  * @typedef {{isRepeated: boolean, userChanges: number}} FetchRequest `isRepeated`: this device has asked for it before
@@ -49,7 +60,8 @@ const maxUnsent = 200;
 /** @returns {ClientState} */
 export const emptyState = () => ({
   owner: null, userChanges: 0, entries: [], cursor: null, isPrompted: false, unconfirmed: [], unreported: [],
-  registration: emptyRegistration(), keyOwner: null, pushKeys: null, pushKeysReadAt: null, refreshLease: null,
+  genericTexts: [], expiring: [], registration: emptyRegistration(), keyOwner: null, keySent: null, pushKeys: null, pushKeysReadAt: null,
+  pushKeysAskedAt: null, refreshLease: null,
 });
 
 /**
@@ -76,6 +88,9 @@ const is = {
 };
 
 /** @param {(value: any) => boolean} check */
+const listOf = (check) => (/** @type {any} */ value) => Array.isArray(value) && value.every(check);
+
+/** @param {(value: any) => boolean} check */
 const orNull = (check) => (/** @type {any} */ value) => value === null || check(value);
 
 /** What each member of a state has to be. */
@@ -86,12 +101,16 @@ const members = {
   cursor: orNull(isPushID),
   unconfirmed: is.ids,
   unreported: is.ids,
+  genericTexts: (/** @type {any} */ value) => listOf((item) => isPushID(item?.id) && orNull(is.text)(item.code))(value ?? []),
+  expiring: (/** @type {any} */ value) => listOf((item) => isPushID(item?.id) && is.number(item.at))(value ?? []),
   registration: (/** @type {any} */ value) => orNull(is.uuid)(value?.installationID)
     && orNull(is.text)(value.userName) && orNull(is.text)(value.digest) && orNull(is.number)(value.registeredAt)
     && orNull(is.wanted)(value.wanted ?? null) && orNull(is.text)(value.endpoint ?? null),
   keyOwner: orNull(is.text),
+  keySent: (/** @type {any} */ value) => orNull(is.text)(value ?? null),
   pushKeys: orNull((value) => Array.isArray(value) && value.every(is.text)),
   pushKeysReadAt: orNull(is.number),
+  pushKeysAskedAt: (/** @type {any} */ value) => orNull(is.number)(value ?? null),
 };
 
 /**
@@ -113,6 +132,7 @@ export class StateChanges {
    */
   constructor(state, limits) {
     this.state = state;
+    this.limits = limits;
     this.ledger = new SecretLedger(state.entries, limits);
   }
 
@@ -136,6 +156,8 @@ export class StateChanges {
     state.isPrompted = other.isPrompted;
     state.unconfirmed = [...new Set([...state.unconfirmed, ...other.unconfirmed])];
     state.unreported = [...new Set([...state.unreported, ...other.unreported])];
+    for (const { id, code } of other.genericTexts ?? []) this.reportGeneric(id, code);
+    for (const { id, at } of other.expiring ?? []) this.expire(id, at);
     // A state that began empty, because the store could not be read, knows no ID.
     if (other.registration.installationID !== null) state.registration = { ...other.registration };
     else if (other.registration.wanted) state.registration.wanted = other.registration.wanted;
@@ -165,7 +187,7 @@ export class StateChanges {
     const ids = this.state.entries.map((entry) => entry.id);
     this.state.entries.length = 0;
     Object.assign(this.state, {
-      cursor: null, isPrompted: false, unreported: [], unconfirmed: [], owner: newOwner,
+      cursor: null, isPrompted: false, unreported: [], genericTexts: [], expiring: [], unconfirmed: [], owner: newOwner,
       userChanges: this.state.userChanges + 1,
     });
     return ids;
@@ -179,13 +201,16 @@ export class StateChanges {
    * withdrawal first. That includes a request without an answer: the browser may have ended the worker, or the network
    * failed, after the server had marked it as read.
    *
+   * The server has to confirm each withdrawal that is not signed: anybody could silence a message otherwise.
+   *
    * @param {string} id
+   * @param {boolean} isSigned
    * @param {number} now
    * @returns {boolean} whether it is to be removed from the screen now
    */
-  withdraw(id, now) {
+  withdraw(id, isSigned, now) {
     const entry = this.ledger.get(id);
-    if (entry && mayHaveBeenRead(entry)) {
+    if (!isSigned || (entry && mayHaveBeenRead(entry))) {
       addBounded(this.state.unconfirmed, id);
       return false;
     }
@@ -238,19 +263,20 @@ export class StateChanges {
    * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal. If
    * another device was the first, the withdrawal holds.
    *
-   * @param {import('./answers.js').SecretNotification} secret
+   * @param {import('./answers.js').FetchedNotification} secret
    * @param {FetchRequest} request
    * @param {string} process
+   * @param {boolean} isSigned whether withdrawals are signed. Otherwise one of them says nothing against the server's answer
    * @param {number} now
    * @returns {ReturnType<SecretLedger['claim']> | {kind: 'withdrawn'}} `withdrawn`: it is to be removed from the screen
    */
-  claim(secret, request, process, now) {
+  claim(secret, request, process, isSigned, now) {
     // A damaged state begins at 0 again. Its secrets are shown.
     if (this.state.userChanges > request.userChanges) return { kind: 'settled' };
     const isFirstReader = !secret.wasRead || request.isRepeated;
     const entry = this.ledger.get(secret.id);
     const isUnread = entry?.progress === 'pending' && !entry.isFirstReader;
-    if (this.state.unconfirmed.includes(secret.id) && isUnread && !isFirstReader) {
+    if (isSigned && this.state.unconfirmed.includes(secret.id) && isUnread && !isFirstReader) {
       this.endWithdrawn(secret.id, now);
       return { kind: 'withdrawn' };
     }
@@ -266,6 +292,28 @@ export class StateChanges {
    * @param {string} id
    */
   report(id) { addBounded(this.state.unreported, id); }
+
+  /**
+   * Notes that a generic text is shown, so that the server is told.
+   *
+   * @param {string} id
+   * @param {string | null} code
+   */
+  reportGeneric(id, code) {
+    const others = (this.state.genericTexts ?? []).filter((text) => text.id !== id);
+    this.state.genericTexts = [...others, { id, code }].slice(-maxUnsent);
+  }
+
+  /**
+   * Notes when what is shown of a notification is to be removed.
+   *
+   * @param {string} id
+   * @param {number} at in seconds since 1970
+   */
+  expire(id, at) {
+    const others = (this.state.expiring ?? []).filter((other) => other.id !== id);
+    this.state.expiring = [...others, { id, at }].slice(-this.limits.maxRememberedIDs);
+  }
 }
 
 /**

@@ -27,12 +27,25 @@ import { emptyState, isState, StateChanges } from './state.js';
  */
 
 /**
+ * An encrypted content that was opened. It says nothing of the content.
+ *
+ * @typedef {object} OpenedEnvelope
+ * @property {string} id the sender's ID of the content
+ * @property {string} notification a digest of the ID of the notification in which it came
+ * @property {number} at the sender's time, in seconds since 1970
+ * @property {number} expired the time before which contents are refused by their time, and need not be remembered
+ */
+
+/** The most contents that a store remembers. */
+export const maxEnvelopes = 10_000;
+
+/**
  * Everything that a log-out changes.
  *
  * @typedef {object} StoredValues
  * @property {import('./state.js').ClientState} state
  * @property {StoredCredentials | null} credentials
- * @property {boolean} keepsDeviceKey `true`; a change that sets it to `false` removes the device's key
+ * @property {boolean} keepsDeviceKeys `true`; a change that sets it to `false` removes the device's keys
  * @property {Departure[]} departures
  */
 
@@ -50,11 +63,16 @@ import { emptyState, isState, StateChanges } from './state.js';
  * @property {(credentials: StoredCredentials | null) => Promise<void>} saveCredentials `null` removes them
  * @property {(expected: StoredCredentials, credentials: StoredCredentials) => Promise<boolean>} replaceCredentials
  *   replaces the credentials if they are still the expected ones; returns whether they were
- * @property {() => Promise<import('./device-key.js').DeviceKey | null>} deviceKey the key for end-to-end encryption
- * @property {(key: import('./device-key.js').DeviceKey | null) => Promise<import('./device-key.js').DeviceKey | null>}
- *   keepDeviceKey keeps the key unless there is one, and returns the one that is kept; `null` removes it
+ * @property {() => Promise<import('./device-key.js').DeviceKey[]>} deviceKeys the keys for end-to-end encryption, newest
+ *   first
+ * @property {(change: (keys: import('./device-key.js').DeviceKey[]) => import('./device-key.js').DeviceKey[]) =>
+ *   Promise<import('./device-key.js').DeviceKey[]>} updateDeviceKeys changes these keys, atomically as `update` does, and
+ *   returns those that are kept
+ * @property {(envelope: OpenedEnvelope) => Promise<boolean>} rememberEnvelope remembers an encrypted content that is about
+ *   to be shown; `false` if it was opened under another notification. The newest 10,000 are kept, and none that
+ *   is too old; a log-out does not remove them
  * @property {<Result>(change: (values: StoredValues) => Result) => Promise<Result>} updateAll changes the state, the
- *   credentials, the device's key and the departures in one atomic step, as `update` does
+ *   credentials, the device's keys and the departures in one atomic step, as `update` does
  * @property {() => Promise<Departure[]>} departures
  * @property {() => void} [abandon] called after a call that took too long: the next one begins anew
  * @property {() => Promise<boolean>} claimLockedNotice claims the right to show the one notice that says that the
@@ -102,8 +120,10 @@ export class MemoryClientStore {
     this.state = null;
     /** @type {StoredCredentials | null} */
     this.stored = null;
-    /** @type {import('./device-key.js').DeviceKey | null} */
-    this.key = null;
+    /** @type {import('./device-key.js').DeviceKey[]} */
+    this.keys = [];
+    /** @type {Map<string, {notification: string, at: number}>} */
+    this.envelopes = new Map();
     /** @type {Departure[]} */
     this.left = [];
     this.hasClaimedLockedNotice = false;
@@ -138,12 +158,24 @@ export class MemoryClientStore {
     return isExpected;
   }
 
-  async deviceKey() { return this.key; }
+  async deviceKeys() { return [...this.keys]; }
 
-  /** @param {import('./device-key.js').DeviceKey | null} key */
-  async keepDeviceKey(key) {
-    this.key = key && (this.key ?? key);
-    return this.key;
+  /** @param {(keys: import('./device-key.js').DeviceKey[]) => import('./device-key.js').DeviceKey[]} change */
+  async updateDeviceKeys(change) {
+    this.keys = change([...this.keys]);
+    return [...this.keys];
+  }
+
+  /** @param {OpenedEnvelope} envelope */
+  async rememberEnvelope({ id, notification, at, expired }) {
+    const known = this.envelopes.get(id);
+    if (known) return known.notification === notification;
+    this.envelopes.set(id, { notification, at });
+    const oldest = [...this.envelopes].sort(([, one], [, other]) => one.at - other.at);
+    const surplus = this.envelopes.size - maxEnvelopes;
+    oldest.filter(([, record], index) => index < surplus || record.at < expired)
+      .forEach(([name]) => this.envelopes.delete(name));
+    return true;
   }
 
   /**
@@ -154,11 +186,11 @@ export class MemoryClientStore {
   async updateAll(change) {
     const state = isState(this.state) ? structuredClone(this.state) : emptyState();
     const values = {
-      state, credentials: await this.credentials(), keepsDeviceKey: true, departures: structuredClone(this.left),
+      state, credentials: await this.credentials(), keepsDeviceKeys: true, departures: structuredClone(this.left),
     };
     const result = change(values);
     [this.state, this.stored, this.left] = [values.state, values.credentials, values.departures];
-    if (!values.keepsDeviceKey) this.key = null;
+    if (!values.keepsDeviceKeys) this.keys = [];
     return result;
   }
 

@@ -185,8 +185,14 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
       await Promise.all(Array.from({ length: 200 }, (_, number) => stores[number % 4].update((state) => {
         state.cursor = String(Number(state.cursor ?? 0) + 1);
       })));
-      const keys = await Promise.all(stores.map(async (store) => store.keepDeviceKey(await DeviceKey.generate())));
-      const kept = await new IndexedDBStore('test').deviceKey();
+      const keys = await Promise.all(stores.map(async (store) => {
+        const made = await DeviceKey.generate(0);
+        return store.updateDeviceKeys((known) => (known.length > 0 ? known : [made]));
+      }));
+      const [kept] = await new IndexedDBStore('test').deviceKeys();
+      const records = Array.from({ length: 20 }, (_, at) => ({ id: `e${at % 10}`, notification: `n${at}`, at, expired: 4 }));
+      const remembered = [];
+      for (const record of records) remembered.push(await stores[record.at % 4].rememberEnvelope(record));
       const count = (await stores[0].read()).cursor;
       const database = await stores[0].update(() => {}).then(() => new Promise((resolve) => {
         const request = indexedDB.open('test');
@@ -202,21 +208,26 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
       await stores[1].update((state) => { state.cursor = 'a'; });
       const error = await stores[2].update(() => { throw new Error('stop'); }).catch((caught) => caught.reason);
       return {
-        count, keys: new Set(keys.map((key) => key.x)).size, isKept: kept.x === keys[0].x,
+        count, keys: new Set(keys.flat().map(({ jwk }) => jwk.x)).size, isKept: kept.jwk.x === keys[0][0].jwk.x,
+        remembered: remembered.map(Number).join(''),
         extractable: kept.privateKey.extractable, damaged: damaged.cursor, error,
         cursor: (await stores[3].read()).cursor,
       };
     }, `${stack.app}securepush/securepush.js`);
     assert.deepEqual(result, {
-      count: '200', keys: 1, isKept: true, extractable: false, damaged: null, cursor: 'a', error: 'unwritable',
+      count: '200', keys: 1, isKept: true, remembered: '11111111111111000000', extractable: false, damaged: null, cursor: 'a', error: 'unwritable',
     });
   });
 
   await step('the browser runs the vectors of signatures and envelopes', async () => {
     const results = await app.driver.evaluate(async (url, signatures, envelopes) => {
-      const { DeviceKey, IncomingPush, openEnvelope, PushKeySet, PushVerifier } = await import(url);
+      const { DeviceKey, IncomingPush, openEnvelope, PushKeySet, PushVerifier, SenderKeySet } = await import(url);
       const wrong = [];
-      const usable = (jwkSet) => { try { return PushKeySet.fromJWKSet(jwkSet); } catch { return null; } };
+      const usable = (jwkSet, kind = PushKeySet) => { try { return kind.fromJWKSet(jwkSet); } catch { return null; } };
+      const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (byte) => byte.charCodeAt(0));
+      const deviceKey = async (jwk) => new DeviceKey(
+        await crypto.subtle.importKey('jwk', jwk, { name: 'ECDH', namedCurve: 'P-256' }, false, ['deriveBits']),
+        new Uint8Array([4, ...bytes(jwk.x), ...bytes(jwk.y)]), 0);
       for (const { name, keys, learnedKeys, user, nowMs, push, expect } of signatures) {
         const incoming = new IncomingPush({ ...push, isSecurePush: true, isWithdrawal: push.withdraw });
         const set = usable(learnedKeys) ?? usable(keys);
@@ -224,10 +235,15 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
           && await new PushVerifier(set, 28 * 86_400).fault(incoming, user, nowMs / 1000) === null;
         if (isAccepted !== expect.accepted) wrong.push(name);
       }
-      for (const { name, recipient, device, privateKey, payload, expect } of envelopes) {
-        const key = privateKey && new DeviceKey(
-          await crypto.subtle.importKey('jwk', privateKey, { name: 'X25519' }, false, ['deriveBits']), privateKey.x);
-        const opening = openEnvelope(payload, { recipient, device, key });
+      for (const entry of envelopes) {
+        const { name, recipient, device, payload, senderKeys, requiresEncryption, notification, opened, expect } = entry;
+        const known = new Map(opened.map((record) => [record.id.toLowerCase(), record.notification]));
+        const opening = openEnvelope(payload, {
+          recipient, device, requiresEncryption, now: entry.nowMs / 1000,
+          keys: await Promise.all(entry.privateKeys.map(deviceKey)),
+          senderKeys: senderKeys && (usable(senderKeys, SenderKeySet) ?? new SenderKeySet([])),
+          remember: async (id) => (known.get(id) ?? notification) === notification,
+        });
         const seen = await opening.then(({ text }) => text, ({ code }) => code);
         if (seen !== (expect.opened ? expect.text : expect.reason)) wrong.push(name);
       }
@@ -235,6 +251,30 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
     }, `${stack.app}securepush/securepush.js`, loadVectors('signatures').cases, loadVectors('e2e').cases);
     assert.deepEqual(results.wrong, []);
     assert.ok(results.count > 50);
+  });
+
+  await step('a message is answered in the page, with the number that the sender shows elsewhere', async () => {
+    const actions = [{ Id: 'approve', Title: 'Approve' }, { Id: 'deny', Title: 'Deny' }];
+    const id = await stack.ask({ Title: 'Log-in', Body: 'Is it you?', Actions: actions }, {
+      answers: actions.map(({ Id }) => Id), challenge: '42',
+    });
+    await app.deliver(await stack.push(id));
+    await app.untilShown((list) => list.some(({ title, body }) => title === 'Log-in' && body === 'Is it you?'));
+    const page = await app.openPage({ hash: `#${id}` });
+    const find = `#secret-${id}`;
+    await page.until((where) => document.querySelector(`${where} .actions`), find);
+    await page.evaluate((where) => document.querySelector(`${where} .actions button`).click(), find);
+    for (const [number, outcome] of [['41', 'three tries'], ['42', 'Answered: Approve.']]) {
+      await page.until((where) => document.querySelector(`${where} form input`), find);
+      await page.evaluate((where, value) => {
+        document.querySelector(`${where} form input`).value = value;
+        document.querySelector(`${where} form button`).click();
+      }, find, number);
+      await page.until((where, words) => document.querySelector(`${where} .outcome`).textContent.includes(words), find, outcome);
+    }
+    const { Answer: answer } = JSON.parse(await stack.securepush('status', id, '--json'));
+    assert.deepEqual([answer.Action, typeof answer.DeviceId], ['approve', 'string']);
+    await app.closePage();
   });
 
   await step('a device that registers later shows the generic text, and then gets what is for it', async () => {

@@ -7,10 +7,12 @@ import { TokenCredentialsProvider } from '../lib/credentials.js';
 import { DeviceKey } from '../lib/device-key.js';
 import { WebNotificationPresenter } from '../lib/presenter.js';
 import { MemoryClientStore } from '../lib/store.js';
+import { FetchPlan } from '../lib/fetch-plan.js';
 import { FetchTransport } from '../lib/transport.js';
 import { IncomingPush } from '../lib/push.js';
 import { PushWorker } from '../securepush-worker.js';
 import { messageData } from './simulation/device.mjs';
+import { answer } from './simulation/server.mjs';
 import { browser, simulated } from './support/simulated.mjs';
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -63,7 +65,7 @@ simulated('registration keeps its ID, is renewed, and gets a new ID after 410', 
   const id = await client.register({ platform: 'browser', channel });
   const sent = device.server.installations.get(id);
   assert.deepEqual(sent, { installationId: id, platform: 'browser', pushChannel: channel });
-  assert.deepEqual(Object.keys(device.server.keys.get(id)), ['kty', 'crv', 'x']);
+  assert.deepEqual(Object.keys(device.server.keys.get(id)), ['kty', 'crv', 'x', 'y']);
   assert.equal(await client.register({ platform: 'browser', channel }), id);
   assert.equal(device.server.requests('PUT /api/installations'), 1);
   assert.equal(device.server.requests('PUT /api/devices'), 2);
@@ -75,7 +77,7 @@ simulated('registration keeps its ID, is renewed, and gets a new ID after 410', 
   assert.notEqual(next, id);
   await client.unregister();
   assert.equal(device.server.installations.has(next), false);
-  assert.equal(await device.disk.deviceKey(), null);
+  assert.deepEqual(await device.disk.deviceKeys(), []);
 });
 
 simulated('marking as read removes notifications from the screen', async (device) => {
@@ -123,9 +125,8 @@ simulated('a secret that the generic text has replaced waits for the next wake',
 test('a payload keeps its text, with numbers that JavaScript cannot hold', () => {
   const json = '{"n": 12345678901234567890.10, "s":"\\ud83d\\ude00"}';
   const { secret, unread } = readSecretAnswer(bytes(`{"Payload": ${json} ,"Id":"a","Read":true,"Unread":3}`), 'a');
-  assert.deepEqual(secret, { id: 'a', text: json, json, wasRead: true });
+  assert.deepEqual(secret, { id: 'a', json, wasRead: true, display: 'full', expiresAt: null });
   assert.equal(unread, 3);
-  assert.equal(readSecretAnswer(bytes('{"Id":"a","Payload":"x\\ud800"}'), 'a').secret.text, 'x\uFFFD');
 });
 
 test('answers that are not as they should be are refused', () => {
@@ -173,7 +174,7 @@ test('an address without TLS is taken for this machine only, or where the app al
 });
 
 test('the private key cannot be read', async () => {
-  const key = await DeviceKey.generate();
+  const key = await DeviceKey.generate(0);
   assert.equal(key.privateKey.extractable, false);
   await assert.rejects(crypto.subtle.exportKey('jwk', key.privateKey));
 });
@@ -249,4 +250,24 @@ test('notifications are shown under one identifier each, and only ours are remov
   await presenter.setBadge(3);
   await presenter.setBadge(0);
   assert.deepEqual(badges, [3, 0]);
+});
+
+simulated('a listed notification whose fetch ends with the wake waits, without a generic text', async (device) => {
+  const { client } = device.start();
+  device.intercept('GET /api/notifications?', () => answer(503, null, { 'retry-after': '20' }));
+  const id = device.server.send();
+  device.intercept(`GET /api/notifications/${id}`, () => device.clock.sleep(600), 9);
+  assert.equal((await client.catchUp()).code, 'SP-TIMEOUT');
+  await device.clock.sleep(1);
+  assert.deepEqual([device.screen.notices, await client.waiting()], [[], [id]]);
+  device.interceptions.length = 0;
+  assert.deepEqual((await client.catchUp()).shown, [id]);
+});
+
+test('a try begins with exactly 500 ms left, whatever the sums of seconds are', () => {
+  const plan = new FetchPlan(25.3, 8);
+  assert.notEqual(plan.timeout(24.8), null);
+  assert.equal(plan.timeout(24.801), null);
+  assert.deepEqual(plan.step({ kind: 'noCredentials' }, 23.8), { kind: 'retry', after: 1 });
+  assert.deepEqual(plan.step({ kind: 'noCredentials' }, 23.9), { kind: 'finish' });
 });

@@ -113,8 +113,9 @@ function complaints({ fault, stage, way }, seen) {
   const wrong = [];
   // Only the app asks again after a refusal, and after the loss of the state.
   const isRegistered = stage === 'register' && !['403', '404', '410', 'store corrupt'].includes(fault);
-  // A silent push whose signature seems to be more than 28 days old is ignored (contract, section A).
-  const looksTooOld = fault === 'clock forward' && ['parse', 'verify', 'store'].includes(stage);
+  // A silent push whose signature seems to be more than 28 days old, or a day ahead, is ignored (contract, section A).
+  const looksTooOld = ['clock forward', 'clock back'].includes(fault)
+    && ['parse', 'verify', 'store'].includes(stage);
   // Shown IDs are forgotten when the state is damaged. Two processes whose store cannot be written do not know of each
   // other.
   const mayRepeat = fault === 'store corrupt'

@@ -22,8 +22,8 @@ async function prepare(simulation) {
 
 /** Whether nothing of alice is left in the store, except for the record of the log-out. */
 function forgets({ disk }) {
-  const { state, stored, key } = disk;
-  return stored === null && key === null && state.owner === null && state.entries.length === 0
+  const { state, stored, keys } = disk;
+  return stored === null && keys.length === 0 && state.owner === null && state.entries.length === 0
     && state.registration.installationID === null && state.registration.wanted === null && state.keyOwner === null;
 }
 
@@ -78,7 +78,7 @@ simulated('another user does not wait for a log-out, and keeps the registration'
   await bob.client.catchUp();
   assert.deepEqual([...simulation.server.installations.keys()], [id]);
   assert.equal((await simulation.disk.credentials()).userName, 'bob');
-  assert.ok(await simulation.disk.deviceKey());
+  assert.equal((await simulation.disk.deviceKeys()).length, 1);
 });
 
 simulated('a token is kept for a day at most', async (simulation) => {
@@ -118,7 +118,7 @@ simulated('unregister() without a network is told later, with the session of the
   const { client } = simulation.start();
   assert.equal(await client.unregister(), false);
   assert.equal(simulation.screen.visible.size, 0);
-  assert.equal(await simulation.disk.deviceKey(), null);
+  assert.deepEqual(await simulation.disk.deviceKeys(), []);
   assert.equal(simulation.disk.left[0].credentials, null);
   online(simulation);
   await simulation.start().client.catchUp();

@@ -90,7 +90,7 @@ for (const [name, reply] of Object.entries(pages)) {
     const rejects = (work) => assert.rejects(work, { code: 'SP-JSON' });
     await meet('PUT /api/installations', () => rejects(client.register(browser)));
     assert.equal(server.installations.size, 0);
-    await meet('PUT /api/devices', () => client.register(browser));
+    await meet('PUT /api/devices', () => rejects(client.register(browser)));
     assert.equal(server.keys.size, 0);
     await client.register(browser);
     assert.equal(server.keys.size, 1);

@@ -7,7 +7,7 @@ import { pair as old } from './simulation/device.mjs';
 import { push as pushed, simulated } from './support/simulated.mjs';
 import { answer } from './simulation/server.mjs';
 
-const next = generateKeyPairSync('ed25519');
+const next = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = (pair) => pair.publicKey.export({ format: 'jwk' });
 const set = (...pairs) => ({ keys: pairs.map(jwk) });
 const asked = (device) => device.server.requests('GET /api/push-keys');
@@ -37,13 +37,39 @@ simulated('a catch-up makes the device learn the next key', async (device) => {
   const { client } = device.start();
   device.server.pushKeys = set(next);
   const before = device.server.log.length;
-  assert.equal((await push(device, client, id, next)).code, 'SP-SIGNATURE');
+  const unsigned = IncomingPush.fromText(JSON.stringify({ secureId: id }));
+  assert.equal((await client.handle(unsigned)).code, 'SP-SIGNATURE');
   assert.equal(device.server.log.length, before);
   await client.catchUp();
   assert.equal((await push(device, client, id, next)).code, null);
   // A clock that went back tells nothing of the age.
   device.clock.dateOffset -= 86_400;
   await client.catchUp();
+  assert.equal(asked(device), 2);
+});
+
+simulated('a push that a new key signs makes the device learn it, in one request', async (device) => {
+  const id = device.server.send();
+  const { client } = device.start();
+  device.server.pushKeys = set(next);
+  assert.deepEqual((await push(device, client, id, next)).shown, [id]);
+  assert.equal(asked(device), 1);
+  // The former key has been stolen.
+  assert.equal((await push(device, client, device.server.send(), old)).code, 'SP-SIGNATURE');
+});
+
+simulated('forged pushes cause one request in an hour, and none about their IDs', async (device) => {
+  const { client } = device.start();
+  device.server.pushKeys = null;
+  const forger = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  for (let count = 0; count < 20; count += 1) {
+    const id = device.server.send();
+    assert.equal((await push(device, client, id, forger)).code, 'SP-SIGNATURE');
+    device.clock.dateOffset += 179;
+  }
+  assert.deepEqual(device.server.log.filter((line) => !line.includes('token')), ['GET /api/push-keys']);
+  device.clock.dateOffset += 60;
+  await push(device, client, device.server.send(), forger);
   assert.equal(asked(device), 2);
 });
 
@@ -108,8 +134,6 @@ simulated('a device that does not refresh keeps its keys', async (device) => {
 }, { configuration: { refreshesPushKeys: false } });
 
 test('a set of 32 keys is used, and the rest is skipped', () => {
-  const keys = Array.from({ length: 33 }, (_, number) => ({
-    kty: 'OKP', crv: 'Ed25519', x: Buffer.alloc(32, number).toString('base64url'),
-  }));
+  const keys = Array.from({ length: 33 }, () => jwk(generateKeyPairSync('ec', { namedCurve: 'P-256' })));
   assert.equal(PushKeySet.fromJWKSet({ keys }).keys.length, 32);
 });

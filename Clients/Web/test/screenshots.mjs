@@ -43,6 +43,23 @@ try {
   await photograph(page, 'web-inbox', phone);
   await photograph(page, 'web-inbox-dark', { ...phone, dark: true });
   await photograph(page, 'web-demo', { width: 1280, height: 760, scale: 1 });
+  const question = {
+    Title: 'Log-in in Lisbon', Body: 'Somebody logs in to your account with Firefox on Linux.\nIs it you?', Link: 'https://bank.example.org/log-ins',
+    Level: 'time-sensitive', Actions: [{ Id: 'approve', Title: 'It is me' }, { Id: 'deny', Title: 'Not me' }],
+  };
+  const asked = await app.duringWake(() => stack.ask(question, { answers: ['approve', 'deny'], challenge: '42' }));
+  await page.evaluate((id) => document.querySelector(`[aria-controls="secret-${id}"]`).click(), last);
+  await page.until((id) => {
+    const row = document.querySelector(`[aria-controls="secret-${id}"]`);
+    if (row?.getAttribute('aria-expanded') === 'false') row.click();
+    return Boolean(document.getElementById(`secret-${id}`)?.querySelector('.actions'));
+  }, asked);
+  await page.evaluate(() => document.querySelector('.actions button').click());
+  await page.until(() => document.querySelector('.rich form input'));
+  await photograph(page, 'web-answer', phone);
+  await page.evaluate(() => document.querySelector('[data-view=devices]').click());
+  await page.until(() => document.querySelectorAll('#device-list li').length > 0);
+  await photograph(page, 'web-devices', phone);
 
   // The page of the hub, with the browser and three simulated devices of alice.
   const password = join(stack.folder, 'secrets/alice.password');

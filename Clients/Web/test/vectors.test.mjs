@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DeviceKey } from '../lib/device-key.js';
 import { openEnvelope } from '../lib/envelope.js';
+import { SenderKeySet } from '../lib/key-set.js';
 import { PushKeySet, PushVerifier } from '../lib/push-keys.js';
 import { IncomingPush } from '../lib/push.js';
 import { userTag } from '../lib/user-tag.js';
@@ -50,8 +51,8 @@ function comparePush(entry) {
   return null;
 }
 
-function usableSet(jwkSet) {
-  try { return PushKeySet.fromJWKSet(jwkSet); } catch { return null; }
+function usableSet(jwkSet, kind = PushKeySet) {
+  try { return kind.fromJWKSet(jwkSet); } catch { return null; }
 }
 
 test('vectors: pushes', (context) => runAll(context, load('pushes').cases, comparePush));
@@ -71,14 +72,31 @@ test('vectors: tags', (context) => runAll(context, load('tags').cases, async ({ 
   assert.equal(await userTag(user), expect.tag);
 }));
 
+/** A message as its sender wrote it, without its data. */
+const inContent = ({ title: Title, body: Body, link: Link, category: Category, thread: Thread, level: Level, actions }) => {
+  const Actions = actions?.map(({ id: Id, title, input: Input }) => ({ Id, Title: title, Input })) ?? null;
+  return { Title, Body, Link, Category, Thread, Level, Actions };
+};
+
+/** A device's key of a vector. */
+async function deviceKey(jwk) {
+  const privateKey = await crypto.subtle.importKey('jwk', jwk, { name: 'ECDH', namedCurve: 'P-256' }, false, ['deriveBits']);
+  return new DeviceKey(privateKey, new Uint8Array([4, ...Buffer.from(jwk.x, 'base64url'), ...Buffer.from(jwk.y, 'base64url')]), 0);
+}
+
 test('vectors: end-to-end encryption', (context) => runAll(context, load('e2e').cases, async (entry) => {
-  const { recipient, device, privateKey, payload, expect } = entry;
-  const key = privateKey && new DeviceKey(
-    await crypto.subtle.importKey('jwk', privateKey, { name: 'X25519' }, false, ['deriveBits']), privateKey.x);
+  const { recipient, device, payload, senderKeys, requiresEncryption, nowMs, notification, expect } = entry;
+  const records = new Map(entry.opened.map((record) => [record.id.toLowerCase(), record.notification]));
   let opened;
   try {
-    const { json, text, isEncrypted } = await openEnvelope(payload, { recipient, device, key });
-    opened = { opened: true, encrypted: isEncrypted, content: json, text };
+    const { json, text, message, isEncrypted, id, at, expiresAt } = await openEnvelope(payload, {
+      recipient, device, requiresEncryption, now: nowMs / 1000, keys: await Promise.all(entry.privateKeys.map(deviceKey)),
+      senderKeys: senderKeys && (usableSet(senderKeys, SenderKeySet) ?? new SenderKeySet([])),
+      remember: async (id) => (records.get(id) ?? notification) === notification,
+    });
+    opened = {
+      opened: true, encrypted: isEncrypted, content: json, id, at, exp: expiresAt, text, message: message && inContent(message),
+    };
   } catch (error) {
     opened = { opened: false, reason: error.code };
   }

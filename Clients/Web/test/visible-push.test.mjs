@@ -15,11 +15,11 @@ class Screen {
     this.sounds = 0;
     this.shows = 0;
     this.registration = {
-      showNotification: async (title, { body, tag, data, silent = false, renotify = false }) => {
+      showNotification: async (title, { body, tag, data, silent = false, renotify = false, ...more }) => {
         if (renotify && !tag) throw new TypeError('renotify needs a tag');
         this.notifications = this.notifications.filter((shown) => shown.tag !== tag);
         const close = () => { this.notifications = this.notifications.filter((shown) => shown.close !== close); };
-        this.notifications.push({ title, body, tag, data, close });
+        this.notifications.push({ title, body, tag, data, close, silent, ...more });
         this.shows += 1;
         this.sounds += silent ? 0 : 1;
       },
@@ -262,3 +262,42 @@ for (const key of [7, 'AAAA', `${encodeBase64URL(serverKey)}=`, null]) {
     await assert.rejects(device.start().client.subscribe(), { code: 'SP-JSON' });
   });
 }
+
+const actions = [{ Id: 'approve', Title: 'Approve' }, { Id: 'reply', Title: 'Reply', Input: true }, { Id: 'no', Title: 'No' }];
+
+simulated('a notification has the title, the level and the first actions of its message', async (device) => {
+  const screen = new Screen();
+  const { client, worker } = start(device, screen);
+  globalThis.Notification = { maxActions: 2 };
+  try {
+    const urgent = device.server.send({
+      Title: 'Log-in', Body: 'Is it you?', Level: 'time-sensitive', Actions: actions, Link: 'https://app.example.org/',
+    });
+    const event = { data: messageData(device.push(urgent)) };
+    for (let count = 0; count < 2; count += 1) {
+      await worker.onPush(event);
+      const [{ title, body, tag, requireInteraction, actions: buttons, data }] = screen.notifications;
+      assert.deepEqual([title, body, tag, requireInteraction], ['Log-in', 'Is it you?', urgent, true]);
+      assert.deepEqual(buttons, [{ action: 'approve', title: 'Approve' }, { action: 'reply', title: 'Reply' }]);
+      assert.deepEqual(data.actions, [{ id: 'approve', input: false }, { id: 'reply', input: true }]);
+      assert.equal(data.link, 'https://app.example.org/');
+    }
+    assert.equal(screen.sounds, 1);
+    await worker.onPush({ data: messageData(device.push(device.server.send({ Body: 'quiet', Level: 'passive' }))) });
+    assert.equal(screen.sounds, 1);
+    assert.equal(screen.notifications.at(-1).title, 'App');
+    // The answer takes the place of the message, briefly.
+    device.server.stored[0].answers = ['approve'];
+    await client.answer(urgent, 'approve');
+    assert.deepEqual(screen.bodies, ['quiet', 'Your answer was sent.']);
+  } finally {
+    delete globalThis.Notification;
+  }
+});
+
+simulated('a secret for the app shows no code', async (device) => {
+  const screen = new Screen();
+  const { worker } = start(device, screen);
+  await worker.onPush({ data: messageData(device.push(device.server.send('4711', { Display: 'app' }))) });
+  assert.deepEqual(screen.bodies, ['You have a new message. Open the app to read it.']);
+});

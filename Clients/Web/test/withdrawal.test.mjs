@@ -102,3 +102,38 @@ simulated('a notification that becomes visible before the payload page is shown'
   await client.catchUp();
   assert.deepEqual([...device.screen.secrets.values()], [1, 1, 1, 1]);
 });
+
+const withoutKeys = { configuration: { pushKeys: null } };
+
+simulated('without push keys the server is asked before anything is withdrawn', async (device) => {
+  const { client } = device.start();
+  const unknown = device.server.send('The code is 4711.');
+  // Somebody forges a withdrawal before the push arrives.
+  await push(device, client, unknown, { withdraw: true });
+  assert.equal(device.server.requests(`HEAD /api/notifications/${unknown}`), 1);
+  assert.equal(device.screen.secrets.get(unknown), 1);
+  await push(device, client, unknown, { withdraw: true });
+  assert.ok(device.screen.visible.has(unknown));
+  device.server.revoke(unknown);
+  await push(device, client, unknown, { withdraw: true });
+  assert.ok(device.screen.removed.includes(unknown));
+}, withoutKeys);
+
+simulated('without push keys an unknown withdrawal that cannot be asked for is not remembered', async (device) => {
+  const { client } = device.start();
+  device.intercept('', breaks, 50);
+  await push(device, client, '019aa4a2-1c9b-7000-8000-00000000ffff', { withdraw: true });
+  device.interceptions = [];
+  await client.catchUp();
+  assert.equal(device.server.requests('HEAD'), 0);
+  assert.deepEqual((await device.disk.read()).unconfirmed, []);
+}, withoutKeys);
+
+simulated('without push keys a forged withdrawal does not hide what another device has read', async (device) => {
+  const id = device.server.send();
+  device.server.stored[0].isRead = true;
+  const { client } = device.start();
+  device.intercept('HEAD', breaks, 50);
+  device.intercept(fetchOf(id), async () => { await push(device, client, id, { withdraw: true }); });
+  assert.deepEqual((await push(device, client, id)).shown, [id]);
+}, withoutKeys);

@@ -85,7 +85,7 @@ namespace SecurePush.WindowsApp
         /// <summary>A presenter of the app's own.</summary>
         public INotificationPresenter Presenter { get; set; }
 
-        /// <summary>A library of the app's own in place of <see cref="ManagedCryptography"/>.</summary>
+        /// <summary>A library of the app's own in place of <see cref="PlatformCryptography"/>.</summary>
         public IClientCryptography Cryptography { get; set; }
     }
 }

@@ -5,7 +5,9 @@ using Windows.UI.Xaml.Controls;
 
 namespace SecurePushExample
 {
-    /// <summary>The tutorial's screen: user name, password, "Log in" and "Send push".</summary>
+    /// <summary>
+    /// The tutorial's screen: user name, password, "Log in" and "Send push"; and the ways to the other pages.
+    /// </summary>
     public sealed partial class MainPage : Page
     {
         /// <summary>Makes the page.</summary>
@@ -24,6 +26,10 @@ namespace SecurePushExample
 
         private async void SendPushClicked(object sender, RoutedEventArgs e) => await Session.Shared.SendPushAsync();
 
+        private void MessagesClicked(object sender, RoutedEventArgs e) => Frame.Navigate(typeof(MessagesPage));
+
+        private void DevicesClicked(object sender, RoutedEventArgs e) => Frame.Navigate(typeof(DevicesPage));
+
         private async void LogOutClicked(object sender, RoutedEventArgs e) => await Session.Shared.LogOutAsync();
 
         private async void OnChanged() => await Dispatcher.RunAsync(CoreDispatcherPriority.Normal, Update);
@@ -33,6 +39,8 @@ namespace SecurePushExample
             var session = Session.Shared;
             logIn.IsEnabled = !session.IsLoggedIn;
             sendPush.IsEnabled = session.IsLoggedIn;
+            messages.IsEnabled = session.IsLoggedIn;
+            devices.IsEnabled = session.IsLoggedIn;
             logOut.IsEnabled = session.IsLoggedIn;
             status.Text = session.Status;
         }

@@ -1,4 +1,5 @@
 using System;
+using System.Collections.Generic;
 using System.Threading.Tasks;
 using SecurePush;
 using SecurePush.Uwp;
@@ -6,11 +7,13 @@ using Windows.ApplicationModel.Resources;
 
 namespace SecurePushExample
 {
-    /// <summary>The user's session and the device, for the one page of the app.</summary>
+    /// <summary>The user's session and the device, for the pages of the app.</summary>
     internal sealed class Session
     {
         /// <summary>The class of the background task, as in Package.appxmanifest.</summary>
         private const string EntryPoint = "PushTask.RawPush";
+
+        private const int MaxMessages = 100;
 
         private readonly WindowsSecurePush push = Deployment.MakeClient();
 
@@ -65,6 +68,77 @@ namespace SecurePushExample
         {
             await new ConfirmationSender(push).SendAsync();
             Show("StatusSent");
+        });
+
+        /// <summary>The newest messages, with what they say. They count as read.</summary>
+        public async Task<IReadOnlyList<InboxEntry>> MessagesAsync()
+        {
+            var entries = new List<InboxEntry>();
+            await AttemptAsync(async () =>
+            {
+                var page = await push.Client.InboxWithSecretsAsync();
+                entries.AddRange(page.Entries);
+                while (page.HasNext && entries.Count < MaxMessages)
+                {
+                    page = await push.Client.InboxWithSecretsAsync(entries[entries.Count - 1].Id);
+                    entries.AddRange(page.Entries);
+                }
+            });
+            entries.Reverse();
+            return entries;
+        }
+
+        /// <summary>One message; <c>null</c> if it cannot be had.</summary>
+        public async Task<SecretNotification> ReadAsync(PushId id)
+        {
+            SecretNotification secret = null;
+            await AttemptAsync(async () => secret = await push.Client.ReadAsync(id));
+            return secret;
+        }
+
+        /// <summary>Answers, and tells whether the server has taken it. The status says why not.</summary>
+        public async Task<bool> AnswerAsync(PushId id, string action, string text, string challenge)
+        {
+            var isTaken = false;
+            await AttemptAsync(async () =>
+            {
+                try
+                {
+                    await push.Client.AnswerAsync(id, action, text, challenge);
+                    isTaken = true;
+                    Show("StatusAnswered");
+                }
+                catch (ArgumentException)
+                {
+                    Show("StatusFailed");
+                }
+            });
+            return isTaken;
+        }
+
+        /// <summary>The user's devices; <c>null</c> if they cannot be had.</summary>
+        public async Task<IReadOnlyList<UserDevice>> DevicesAsync()
+        {
+            IReadOnlyList<UserDevice> devices = null;
+            await AttemptAsync(async () => devices = await push.Client.DevicesAsync());
+            return devices;
+        }
+
+        /// <summary>What a sender compares; empty if this device has no key.</summary>
+        public async Task<string> FingerprintAsync()
+        {
+            string fingerprint = null;
+            await AttemptAsync(async () => fingerprint = await push.Client.EncryptionKeyFingerprintAsync());
+            return fingerprint ?? "";
+        }
+
+        public Task RemoveDeviceAsync(string id) => AttemptAsync(() => push.Client.RemoveDeviceAsync(id));
+
+        public Task SignOutEverywhereAsync() => AttemptAsync(async () =>
+        {
+            await push.Client.SignOutEverywhereAsync();
+            IsLoggedIn = false;
+            Show("StatusLoggedOut");
         });
 
         private static string Text(string key) => ResourceLoader.GetForViewIndependentUse().GetString(key);

@@ -26,7 +26,7 @@ namespace SecurePushExample
         public static WindowsSecurePush MakeClient() => new WindowsSecurePush(
             new SecurePushConfiguration(RetrievalUrl)
             {
-                PushKeys = PushKeys == null ? null : PushKeySet.FromJwkSet(Encoding.UTF8.GetBytes(PushKeys)),
+                PushKeys = PushKeys == null ? null : PublicKeySet.FromJwkSet(Encoding.UTF8.GetBytes(PushKeys)),
                 EncryptsEndToEnd = true,
             });
     }

@@ -17,6 +17,8 @@ final class HubAuthorizer: Sendable {
     /// The tolerance for a client's clock that is behind ours.
     static let clockSkewSeconds: Int64 = 10
     private static let maxRemembered = 1024
+    /// The longest token that is remembered, in bytes; those of Azure's clients have some hundred.
+    private static let maxRememberedBytes = 2048
 
     private let rules: [SharedAccessRule]
     /// The host of the connection string: a valid audience whatever the `Host` of the request.
@@ -70,9 +72,13 @@ final class HubAuthorizer: Sendable {
         throw HubError.unauthorized(.invalidSignature)
     }
 
+    /// The number of tokens that are remembered.
+    var rememberedCount: Int { verified.withLock { $0.count } }
+
     private func remembered(_ authorization: String) -> VerifiedToken? { verified.withLock { $0[authorization] } }
 
     private func remember(_ token: VerifiedToken, _ authorization: String) {
+        guard authorization.utf8.count <= Self.maxRememberedBytes else { return }
         verified.withLock { known in
             if known.count >= Self.maxRemembered { known.removeAll(keepingCapacity: true) }
             known[authorization] = token

@@ -62,7 +62,8 @@ struct TokenAudience: Equatable, Sendable {
     init(resource: some StringProtocol) {
         // Clients that use form encoding write a blank as `+`; a real plus sign is always escaped.
         var url = PercentCoding.decodeLeniently(resource, plusIsBlank: true)
-        while !url.contains("://") {
+        // As PercentCoding.decodeRepeatedly: each escape of an escape would be another turn over the whole text.
+        for _ in 0..<8 where !url.contains("://") {
             let next = PercentCoding.decodeLeniently(url)
             if next.utf8.elementsEqual(url.utf8) { break }
             url = next

@@ -64,25 +64,9 @@ final class HubDelivery: Sendable {
             for case .retry(let due, _) in ends.map(\.next) { alarm.ring(by: due) }
         }
         feedback = WriteQueue("Feedback", capacity: 10_000, logger: logger) { try await tables.note($0) }
-        let graves = WriteQueue<DeviceRemoval>("Dead devices", capacity: 10_000, logger: logger) { removals in
-            // Each is a transaction of its own, and one that was removed before is not found again.
-            for removal in removals {
-                switch removal {
-                case .gone(let device):
-                    let count = try await tables.bury(device.feedback, ifUpdatedBefore: device.removedBefore)
-                    device.feedback.countRemoved(count)
-                case .wrong(let device):
-                    let (feedback, time) = (device.feedback, device.removedBefore)
-                    if let count = try await tables.buryUnlessSuspended(feedback, ifUpdatedBefore: time) {
-                        feedback.countRemoved(count)
-                    } else {
-                        let key = HubLaneKey(hub: feedback.hub, platform: feedback.platform)
-                        lanes.lane(key)?.follow(removalsAreSuspended: true)
-                    }
-                case .suspended(let lane): try await tables.suspendRemovals(of: lane, now: clock.now())
-                case .resumed(let lane): try await tables.resumeRemovals(of: lane)
-                }
-            }
+        let removals = DeviceRemovals(lanes: lanes, tables: tables, clock: clock)
+        let graves = WriteQueue<DeviceRemoval>("Dead devices", capacity: 10_000, logger: logger) {
+            try await removals.write($0)
         }
         self.graves = graves
         // What is lost is learnt again with the next push.

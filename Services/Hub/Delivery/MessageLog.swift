@@ -44,11 +44,15 @@ final class MessageLog: Sendable {
     /// What may be here, in messages and in bytes. Further results are lost while the database is away.
     private static let capacity = 10_000
     private static let maxBytes = 64 << 20
+    /// A commit costs the same for one message and for hundreds, and nobody waits for it.
+    private static let gathering = Duration.milliseconds(20)
 
     private let tables: HubTables
     private let isVolatile: Bool
     private let shelf: Shelf
     private let queue: WriteQueue<HubMessage>
+    private let loss = LastingProblemLog("Results of messages are lost, because too many wait for the database")
+    private let logger: Logger
 
     /// - Parameter isVolatile: whether the tables are in memory.
     init(_ tables: HubTables, isVolatile: Bool, logger: Logger) {
@@ -56,7 +60,10 @@ final class MessageLog: Sendable {
         self.tables = tables
         self.isVolatile = isVolatile
         self.shelf = shelf
-        queue = WriteQueue("Results of messages", capacity: 2 * Self.capacity, logger: logger) { messages in
+        self.logger = logger
+        queue = WriteQueue(
+            "Results of messages", capacity: 2 * Self.capacity, gathering: Self.gathering, logger: logger
+        ) { messages in
             do {
                 try await tables.keep(messages)
             } catch let error as StorageError where !error.isRetriable && messages.count == 1 {
@@ -69,17 +76,18 @@ final class MessageLog: Sendable {
 
     /// Writes a message soon.
     func put(_ message: HubMessage) {
-        let isWritten = shelf.unwritten.withLock { state in
-            if !isVolatile, state.messages.count >= Self.capacity || state.bytes >= Self.maxBytes { return false }
+        let isFull = shelf.unwritten.withLock { state in
+            if !isVolatile, state.messages.count >= Self.capacity || state.bytes >= Self.maxBytes { return true }
             let isNew = state.insert(message)
-            guard isVolatile else { return true }
+            guard isVolatile else { return false }
             if isNew { state.order.append(message.id) }
             while state.messages.count > Self.capacity || state.bytes > Self.maxBytes,
                 let oldest = state.order.popFirst()
             { state.remove(oldest) }
             return false
         }
-        if isWritten { queue.put([message]) }
+        if isFull { return loss.failed(to: logger) }
+        if !isVolatile { queue.put([message]) }
     }
 
     /// Writes a message now.

@@ -7,7 +7,7 @@ extension PushAnswer {
         case .accepted, .dropped, .channelThrottled, .gone, .wrongAddress, .notAllowed, .wrongSender, .tooLarge,
             .invalid:
             nil
-        case .credentialRefused: .credentials
+        case .credentialRefused, .channelRefused: .credentials
         case .throttled: .throttled
         case .deviceThrottled: .device
         case .failed, .unreachable, .unanswered: .unreachable
@@ -34,7 +34,7 @@ extension PushAnswer {
         case .throttled, .deviceThrottled: .throttled
         case .failed: .pnsServerError
         case .unreachable, .unanswered: .pnsUnreachable
-        case .credentialRefused: .pnsCredentialError
+        case .credentialRefused, .channelRefused: .pnsCredentialError
         case .tooLarge: .invalidNotificationSize
         case .invalid: .invalidNotificationFormat
         }
@@ -48,7 +48,8 @@ extension PushAnswer {
     var isAboutDevice: Bool {
         switch self {
         case .accepted, .dropped, .channelThrottled, .deviceThrottled, .gone, .wrongAddress, .wrongSender: true
-        case .notAllowed, .throttled, .failed, .unreachable, .unanswered, .credentialRefused, .tooLarge, .invalid:
+        case .notAllowed, .throttled, .failed, .unreachable, .unanswered, .credentialRefused, .channelRefused,
+            .tooLarge, .invalid:
             false
         }
     }

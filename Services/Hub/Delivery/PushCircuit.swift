@@ -89,9 +89,7 @@ struct PushCircuit: Sendable {
     /// - Parameter device: a hash of the device's address.
     mutating func observe(_ answer: PushAnswer, of device: Int, isProbe: Bool, now: Instant) {
         if answer == .accepted { (lastAccepted, refused) = (now, []) }
-        if answer == .credentialRefused, areDevicesBound, refused.count < Self.minRefusedDevices {
-            refused.insert(device)
-        }
+        if isOfDevice(answer), refused.count < Self.minRefusedDevices { refused.insert(device) }
         switch state {
         case .closed: observeClosed(answer, now: now)
         case .halfOpen(let pause) where isProbe: observeProbe(answer, pause, now: now)
@@ -104,13 +102,18 @@ struct PushCircuit: Sendable {
         }
     }
 
+    /// Whether the answer refuses the credentials for a device that may be bound to other ones.
+    private func isOfDevice(_ answer: PushAnswer) -> Bool {
+        answer == .channelRefused || areDevicesBound && answer == .credentialRefused
+    }
+
     private mutating func observeClosed(_ answer: PushAnswer, now: Instant) {
         guard let cause = answer.cause, cause != .device else {
             failures = 0
             return
         }
         if cause == .credentials {
-            if areDevicesBound, let lastAccepted,
+            if isOfDevice(answer), let lastAccepted,
                 refused.count < Self.minRefusedDevices || lastAccepted.duration(to: now) < Self.proofOfCredentials
             {
                 return

@@ -92,6 +92,8 @@ enum DeviceRemoval: Sendable {
     /// Too many addresses are wrong, and no longer so.
     case suspended(HubLaneKey)
     case resumed(HubLaneKey)
+    /// What other processes have decided is read.
+    case look
 }
 
 /// A device that its push service no longer accepts.

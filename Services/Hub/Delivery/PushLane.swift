@@ -166,10 +166,20 @@ final class PushLane: Sendable {
         return removals
     }
 
+    /// The number of decisions about removals that this lane has taken, and the newest one if it is not written yet.
+    var decisions: (count: Int, unwritten: RemovalGuard.Turn?) {
+        state.withLock { ($0.guardian.decisions, $0.guardian.unwritten) }
+    }
+
+    /// See ``RemovalGuard/noteWritten(_:)``.
+    func noteWritten(_ number: Int) { state.withLock { $0.guardian.noteWritten(number) } }
+
     /// Obeys what any process has decided about removals of devices with wrong addresses.
-    func follow(removalsAreSuspended: Bool) {
+    ///
+    /// - Parameter number: the number of ``decisions`` before that was read.
+    func follow(removalsAreSuspended: Bool, after number: Int) {
         let changed = state.withLock { state in
-            state.pusher.isConnector && state.guardian.follow(removalsAreSuspended)
+            state.pusher.isConnector && state.guardian.follow(removalsAreSuspended, after: number)
         }
         if changed { show() }
     }

@@ -76,17 +76,12 @@ final class PushLanes: Sendable {
         }
     }
 
-    /// Obeys what the processes have decided about removals of devices with wrong addresses.
-    func follow(suspended: Set<HubLaneKey>) {
-        for key in suspended { _ = lane(key) }
-        for lane in state.withLock({ Array($0.lanes.values) }) {
-            lane.follow(removalsAreSuspended: suspended.contains(lane.key))
-        }
-    }
+    /// The lanes that were used.
+    var all: [PushLane] { state.withLock { Array($0.lanes.values) } }
 
     /// The state of each lane that was used, in the order of their names.
     var reports: [LaneReport] {
-        state.withLock { Array($0.lanes.values) }.map(\.report)
+        all.map(\.report)
             .sorted { ($0.lane.hub, $0.lane.platform) < ($1.lane.hub, $1.lane.platform) }
     }
 

@@ -150,7 +150,7 @@ final class RetryService: Service {
     /// Shows how many pushes wait, and obeys what other processes have decided about removals.
     private func look(_ lanes: some Sequence<HubLaneKey>) async throws {
         guard isDue(\.countedAt, every: Self.countInterval) else { return }
-        delivery.lanes.follow(suspended: try await delivery.tables.suspendedLanes())
+        delivery.graves.put([.look])
         let lanes = Set(lanes)
         let former = state.withLock { state in
             defer { state.shown = lanes }

@@ -15,7 +15,12 @@ final class SendDeadlines: Sendable {
         var sleeper: Task<Void, Never>?
         /// Until when it sleeps.
         var wakesAt: ContinuousClock.Instant?
+        /// It does not wake up before.
+        var restsUntil: ContinuousClock.Instant?
     }
+
+    /// The shortest time between two looks, each of which goes through all sends.
+    private static let step = Duration.milliseconds(10)
 
     private let clock: DeliveryClock
     private let state = Mutex(State())
@@ -28,7 +33,8 @@ final class SendDeadlines: Sendable {
         state.withLock { state in
             state.lastNumber += 1
             state.entries[state.lastNumber] = Entry(deadline: deadline, end: end)
-            if state.wakesAt.map({ deadline < $0 }) ?? true { sleep(until: deadline, &state) }
+            let time = max(deadline, state.restsUntil ?? deadline)
+            if state.wakesAt.map({ time < $0 }) ?? true { sleep(until: time, &state) }
             return state.lastNumber
         }
     }
@@ -62,7 +68,9 @@ final class SendDeadlines: Sendable {
             let due = state.entries.filter { $0.value.deadline <= now }
             for number in due.keys { state.entries[number] = nil }
             stop(&state)
-            if let next = state.entries.values.map(\.deadline).min() { sleep(until: next, &state) }
+            let rest = now + Self.step
+            state.restsUntil = rest
+            if let next = state.entries.values.lazy.map(\.deadline).min() { sleep(until: max(next, rest), &state) }
             return due
         }
         for entry in due.values { entry.end() }

@@ -28,6 +28,8 @@ final class WriteQueue<Element: Sendable>: Sendable {
 
     /// What may wait; the oldest are given up first.
     private let capacity: Int
+    /// How long elements wait for others, so that a write has many of them.
+    private let gathering: Duration
     /// How long a stop waits for a database that is away.
     private let patience: Duration
     private let state = Mutex(State())
@@ -43,12 +45,15 @@ final class WriteQueue<Element: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - name: of the elements, for the log: `Outcomes of pushes`.
+    ///   - gathering: how long elements wait for others before they are written.
     ///   - write: writes a group, or nothing of it if it throws.
     init(
-        _ name: String, capacity: Int = 65_536, patience: Duration = .seconds(3), logger: Logger,
+        _ name: String, capacity: Int = 65_536, gathering: Duration = .zero, patience: Duration = .seconds(3),
+        logger: Logger,
         write: @escaping @Sendable ([Element]) async throws -> Void
     ) {
         self.capacity = capacity
+        self.gathering = gathering
         self.patience = patience
         self.logger = logger
         self.write = write
@@ -85,7 +90,9 @@ final class WriteQueue<Element: Sendable>: Sendable {
 
     private func run() async {
         var pause = Self.firstPause
-        while let group = next() {
+        while true {
+            if gathering > .zero, !isGroupComplete { try? await Task.sleep(for: gathering) }
+            guard let group = next() else { return }
             let rest = await attempt(group)
             let kept = putBack(rest)
             for waiter in state.withLock({ $0.end(group.count - kept) }) { waiter.resume() }
@@ -129,6 +136,9 @@ final class WriteQueue<Element: Sendable>: Sendable {
     private func lose(_ count: Int, _ error: String) {
         loss.failed(error, to: logger, metadata: ["count": "\(count)"])
     }
+
+    /// Whether more need not be waited for.
+    private var isGroupComplete: Bool { state.withLock { $0.waiting.count >= Self.maxGroup || $0.end != nil } }
 
     private func next() -> [Element]? {
         state.withLock { state in

@@ -124,11 +124,8 @@ enum HubMessageID {
         at time: Timestamp, random: UInt128 = .random(in: .min ... .max), sequence: Int = .random(in: 1...99_999_999),
         isSchedule: Bool = false
     ) -> String {
-        let digits = String(random, radix: 16)
-        let parts = [
-            String(repeating: "0", count: 32 - digits.count) + digits, time.compact, "\(sequence)",
-            "\(1 + Int(random >> 64 % 20))",
-        ]
+        let bytes = withUnsafeBytes(of: random.bigEndian) { $0.hex }
+        let parts = [bytes, time.compact, "\(sequence)", "\(1 + Int(UInt64(truncatingIfNeeded: random >> 64) % 20))"]
         return isSchedule ? parts.joined(separator: "_") + "_QNHQueue1-S1" : parts.joined(separator: "-")
     }
 

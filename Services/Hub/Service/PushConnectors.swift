@@ -81,8 +81,10 @@ final class PushConnectors: Sendable {
         switch credentials {
         case .simulated: return nil
         case .apns(let apns):
-            return (try? apns.configuration).map {
-                APNsConnector(configuration: $0, client: client($0.client), tokens: tokens, logger: logger)
+            return (try? apns.configuration).map { configuration in
+                let tokens = APNsTokens(configuration, store: tokens, logger: logger)
+                return APNsConnector(
+                    configuration: configuration, client: client(configuration.client), tokens: tokens)
             }
         case .fcm(let fcm):
             return (try? fcm.configuration).map { FCMConnector(configuration: $0, client: client($0.client)) }

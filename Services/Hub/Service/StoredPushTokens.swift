@@ -5,7 +5,6 @@ import Storage
 /// Shares the tokens of push services through the hub's tables.
 struct StoredPushTokens: SharedPushTokens {
     let tables: HubTables
-    /// Whether this process only looks, as a command does.
     var isReadOnly = false
 
     func token(of key: String) async throws -> (token: SharedPushToken?, now: Timestamp) {

@@ -34,6 +34,8 @@ extension CreateNotificationRequest {
             request.collapseKey = json.optional("CollapseKey", .collapseKey)
             request.priority = json.optional("Priority", .choice)
             request.remind = json.optional("Remind", .reminders) ?? []
+            request.display = json.optional("Display", .choice) ?? .full
+            request.readQuestion(&json)
             return request
         }
         if let payload {

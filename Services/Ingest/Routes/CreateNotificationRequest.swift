@@ -20,6 +20,11 @@ struct CreateNotificationRequest: Sendable {
     var priority: Priority?
     /// The time from each push to the next reminder.
     var remind: [Duration] = []
+    var display = Display.full
+    /// The IDs of the answers that the recipient may give; empty for none.
+    var answers: [String] = []
+    /// The text that a device has to send with an answer.
+    var challenge: String?
 
     /// The limits of the contract.
     enum Limit {
@@ -47,7 +52,7 @@ struct CreateNotificationRequest: Sendable {
                 id: NotificationID(), sender: sender, recipient: recipient, presentation: presentation,
                 alert: alert, platforms: platforms, createdAt: now, expiresAt: expiresAt ?? now + retention,
                 expiryBoundsPush: expiresAt != nil, notBefore: notBefore, collapseKey: collapseKey, priority: priority,
-                traceparent: traceparent, remind: remind)
+                traceparent: traceparent, remind: remind, display: display)
         }
     }
 

@@ -16,8 +16,11 @@ struct NotificationStatusController: Sendable {
     let authentication: SenderAuthentication
     let notifications: any SenderNotifications
     let devices: any DeviceStore
+    let reports: any DeviceReportStore
     /// The platforms of this service (`HUB_PLATFORMS`): the targets of a notification whose sender named none.
     let platforms: [Platform]
+    /// Opens the text of an answer for the sender who asked.
+    let sealer: PayloadSealer
     /// Publishes an entry of the outbox. If it cannot, the outbox's sweep publishes the entry later.
     let handOver: @Sendable (OutboxEntry) -> Void
 
@@ -27,7 +30,10 @@ struct NotificationStatusController: Sendable {
             throw Self.notFound
         }
         let count = try await devices.deviceCount(of: record.recipient)
-        return .json(.ok, record.statusJSON(platforms: platforms, devices: count, at: .now))
+        let shown = try await reports.shownDevices(of: id, limit: ShownDevice.maxListed)
+        let answer = await answer(of: record, logger: context.logger)
+        return .json(
+            .ok, record.statusJSON(platforms: platforms, devices: count, shown: shown, answer: answer, at: .now))
     }
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -128,7 +134,11 @@ extension NotificationRecord {
     /// - Parameters:
     ///   - platforms: the platforms of this service (`HUB_PLATFORMS`).
     ///   - devices: how many devices the recipient has now.
-    fileprivate func statusJSON(platforms: [Platform], devices: Int, at now: Timestamp) -> [UInt8] {
+    ///   - shown: what devices have shown.
+    ///   - answer: how its question ended.
+    fileprivate func statusJSON(
+        platforms: [Platform], devices: Int, shown: [ShownDevice], answer: AnswerReport?, at now: Timestamp
+    ) -> [UInt8] {
         var json = JSONWriter(capacity: 512)
         json.object { json in
             json.member("Id", id.description)
@@ -137,6 +147,7 @@ extension NotificationRecord {
             if let readAt { json.member("ReadAt", readAt.description) }
             if let shownAt { json.member("ShownAt", shownAt.description) }
             json.member("RegisteredDevices", devices)
+            if !shown.isEmpty { json.array("Devices") { json in for device in shown { device.write(to: &json) } } }
             json.array("Deliveries") { json in
                 for delivery in deliveries(of: platforms, at: now) {
                     json.object { json in
@@ -158,6 +169,7 @@ extension NotificationRecord {
                     if let next = reminders.next { json.member("Next", next.description) }
                 }
             }
+            answer?.write(to: &json)
         }
         return json.bytes
     }

@@ -8,7 +8,7 @@ struct NotificationTimeline: Encodable, Sendable {
         /// Missing if the time is not on record.
         var at: String?
         /// `accepted`, `scheduled`, `published`, `waiting`, `pending`, `retrying`, `sent`, `dead`, `skipped`,
-        /// `withdrawn`, `reminded`, `shown`, `read`, `revoked`, `expired`.
+        /// `withdrawn`, `reminded`, `shown`, `read`, `answered`, `answer-failed`, `revoked`, `expired`.
         var kind: String
         var platform: String?
         /// A sentence for a person.
@@ -35,6 +35,8 @@ struct NotificationTimeline: Encodable, Sendable {
     var readAt: String?
     var shownAt: String?
     var revokedAt: String?
+    /// The answer that its recipient has given.
+    var answer: String?
     /// Claims by dispatchers.
     var claims: Int
     /// `waiting`, `published` or `none`.
@@ -66,7 +68,8 @@ extension NotificationTimeline {
             verdict: Verdict(record, isOwed: isOwed, now: now), createdAt: record.createdAt.description,
             expiresAt: record.expiresAt.description,
             notBefore: record.notBefore?.description, readAt: record.readAt?.description,
-            shownAt: record.shownAt?.description, revokedAt: record.revokedAt?.description, claims: life.attempt,
+            shownAt: record.shownAt?.description, revokedAt: record.revokedAt?.description,
+            answer: record.answer?.action, claims: life.attempt,
             outbox: outbox, outboxText: outboxText,
             canResend: known.contains { $0.state == .dead } && record.revokedAt == nil && record.expiresAt > now,
             deliveries: (known
@@ -86,6 +89,10 @@ extension NotificationTimeline.Verdict {
         let (level, text): (Trouble.Level, String) =
             if record.revokedAt != nil {
                 (.good, "The sender has revoked it.")
+            } else if record.answer == .failed {
+                (.bad, "Nobody can answer it any more: too many challenges were wrong.")
+            } else if let action = record.answer?.action {
+                (.good, "Its recipient has answered: \(action).")
             } else if record.readAt != nil {
                 (.good, "Its recipient has read it.")
             } else if record.expiresAt <= now {
@@ -125,6 +132,13 @@ private struct TimelineEvents {
         }
         if let time = record.shownAt { add("shown", at: time, "A device has shown it.") }
         if let time = record.readAt { add("read", at: time, "A device has read it.") }
+        switch record.answer {
+        case nil: break
+        case .failed: add("answer-failed", at: nil, "Too many challenges were wrong; nobody can answer any more.")
+        case .given(let answer):
+            let device = answer.deviceID.map { ", by the device \($0)" } ?? ""
+            add("answered", at: answer.at, "Its recipient has answered \(answer.action)\(device).")
+        }
         if let time = record.revokedAt {
             add("revoked", at: time, "The sender has revoked it; its payload is destroyed.")
         }

@@ -131,6 +131,8 @@ struct Overview: Encodable, Sendable {
     var latencies: [Latency]
     /// Missing while the database cannot be reached.
     var failures: FailureReport?
+    /// The most frequent first. Missing while the database cannot be reached.
+    var genericTexts: [GenericText]?
 }
 
 extension Overview {

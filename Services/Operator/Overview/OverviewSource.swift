@@ -15,6 +15,7 @@ actor OverviewSource {
 
     private let directory: OperatorDirectory
     private let backlog: @Sendable (Timestamp) async throws -> OutboxBacklog
+    private let genericTexts: @Sendable (Timestamp) async throws -> [GenericTextCount]
     private let queues: any QueueReadings
     private let table: ProcessTable
     private let targets: [ProcessKind: [ProcessTarget]]
@@ -25,11 +26,13 @@ actor OverviewSource {
 
     init(
         directory: OperatorDirectory, backlog: @escaping @Sendable (Timestamp) async throws -> OutboxBacklog,
+        genericTexts: @escaping @Sendable (Timestamp) async throws -> [GenericTextCount] = { _ in [] },
         queues: any QueueReadings, table: ProcessTable, targets: [ProcessKind: [ProcessTarget]],
         service: ServiceContext
     ) {
         self.directory = directory
         self.backlog = backlog
+        self.genericTexts = genericTexts
         self.queues = queues
         self.table = table
         self.targets = targets
@@ -47,10 +50,14 @@ actor OverviewSource {
 
     private func collect(_ window: TimeWindow) async -> Overview {
         let now = Timestamp.now
-        async let counting = Self.within(Self.patience) { [directory, backlog] in
+        async let counting = Self.within(Self.patience) { [directory, backlog, genericTexts] in
             async let census = directory.store.census(since: now - window.duration, now: now)
             async let failing = directory.failures(window, before: nil, now: now)
-            return (census: try await census, failures: try await failing, backlog: try await backlog(now))
+            async let generic = genericTexts(now - window.duration)
+            return (
+                census: try await census, failures: try await failing, backlog: try await backlog(now),
+                generic: try await generic
+            )
         }
         async let measuring = Self.within(Self.patience) { [queues] in try await queues.queues() }
         let (counts, readings) = await (counting, measuring)
@@ -77,7 +84,7 @@ actor OverviewSource {
             outbox: Overview.Outbox(counts.value?.backlog, census, now), lanes: Overview.Lane.all(in: entries),
             pushServices: PushServiceLane.all(in: entries), processes: entries.map(Overview.Process.init),
             latencies: table.latencies,
-            failures: counts.value?.failures
+            failures: counts.value?.failures, genericTexts: counts.value?.generic.map(Overview.GenericText.init)
         ).judged()
     }
 

@@ -58,6 +58,7 @@ function summary() {
     ["ID", h("code", life.Id)], ["Recipient", h("bdi", life.Recipient)], ["Sender", h("bdi", life.Sender)],
     ["Accepted", exactly(life.CreatedAt)], life.NotBefore && ["Not before", exactly(life.NotBefore)],
     [life.Status === "expired" ? "Expired" : "Expires", exactly(life.ExpiresAt)], ["Outbox", life.OutboxText],
+    life.Answer && ["Answer", h("bdi", life.Answer)],
     ["Claims by dispatchers", count(life.Claims)],
   ].filter(Boolean)));
 }
@@ -70,7 +71,7 @@ function sendAgain() {
 }
 
 const levels = {
-  sent: "good", read: "good", shown: "good", dead: "bad", revoked: "bad", expired: "bad", retrying: "warn", waiting: "warn",
+  sent: "good", read: "good", shown: "good", answered: "good", "answer-failed": "bad", dead: "bad", revoked: "bad", expired: "bad", retrying: "warn", waiting: "warn",
   pending: "warn",
 };
 const signs = { good: "✓", bad: "✕", warn: "…" };

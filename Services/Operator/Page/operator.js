@@ -68,7 +68,7 @@ function alert() {
 }
 
 const sections = {
-  funnel: "From sender to reader", outbox: "Now", lanes: "Lanes", pushServices: "Push services", queues: "Queues", failures: "Failures", processes: "Processes",
+  funnel: "From sender to reader", outbox: "Now", lanes: "Lanes", pushServices: "Push services", genericTexts: "Devices that show the generic text", queues: "Queues", failures: "Failures", processes: "Processes",
   latencies: "Latencies",
 };
 const mostTroubles = 6;

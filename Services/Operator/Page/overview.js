@@ -22,7 +22,7 @@ export const overview = {
       heading("Overview"),
       spanProblem(),
       h("div.columns", { key: "first" }, funnel(now), failures(now)),
-      rates(now), lanes(now), pushServices(now),
+      rates(now), lanes(now), pushServices(now), genericTexts(now),
       h("div.columns", { key: "second" }, queues(now), processes(now)),
       latencies(now),
     ];
@@ -213,6 +213,22 @@ function pushServices(now) {
           short(lane.PushesPerSecond), short(lane.AcceptedPerSecond), milliseconds(lane.P99Milliseconds),
           count(lane.InFlight), count(lane.RetriesWaiting),
           lane.RemovalsSuspended ? pill("bad", "suspended") : "on", h("bdi", lane.Process),
+        ],
+      }))));
+}
+
+/** Devices that could not show a secret; nothing where there is none. */
+function genericTexts({ GenericTexts: groups }) {
+  if (!groups?.length) return null;
+  const number = (title) => ({ title, isNumber: true });
+  const label = spans.find(([name]) => name === app.span)[1];
+  return card("genericTexts", "Devices that show the generic text", { isWide: true },
+    table("Generic texts", `In the last ${label}, by the reason that the devices report. Of more than 10,000 reports the newest count.`,
+      ["Code", "Platform", "SDK", number("Devices"), number("Notifications"), "Last"],
+      groups.map((group) => ({
+        key: `${group.Code} ${group.Platform} ${group.Sdk}`, cells: [
+          group.Code ?? "none", group.Platform, h("bdi", group.Sdk ?? "unknown"), count(group.Devices),
+          count(group.Notifications), time(group.Newest),
         ],
       }))));
 }

@@ -12,6 +12,8 @@ import ServiceRuntime
 struct EncryptionKeyController: Sendable {
     let users: UserAuthenticator
     let keys: any DeviceStore
+    /// Whether users are told about new keys (`E2E_KEY_NOTICE`).
+    let notifies: Bool
 
     /// Far above a key with the members that platforms add to it.
     static let maxBodyBytes = 4096
@@ -20,7 +22,9 @@ struct EncryptionKeyController: Sendable {
         let user = try await users.user(of: request, context)
         guard let id = context.deviceID else { throw Self.notFound }
         let key = try await request.jsonBody(upTo: Self.maxBodyBytes).readJSON(.publicKey)
-        guard try await keys.setEncryptionKey(key, of: id, owner: user, now: .now) else { throw Self.notFound }
+        guard try await keys.setEncryptionKey(key, of: id, owner: user, notifies: notifies, now: .now) else {
+            throw Self.notFound
+        }
         return Response(status: .noContent)
     }
 

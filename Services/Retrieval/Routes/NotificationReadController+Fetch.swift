@@ -156,15 +156,23 @@ extension NotificationReadController.Opened {
 
     private func body(unread: Int?) -> ByteBuffer {
         var body = ByteBuffer()
-        body.reserveCapacity(text.count + 128)
+        body.reserveCapacity(text.count + 192)
         body.writeStaticString(#"{"Id":""#)
         body.writeString(stored.id.description)
-        body.writeStaticString(#"","Payload":"#)
+        body.writeString(#"",\#(stored.state.members),"Payload":"#)
         body.writeBytes(text)
         body.writeStaticString(#","Read":"#)
         body.writeStaticString(stored.readAt == nil ? "false" : "true")
         if let unread { body.writeString(#","Unread":\#(unread)"#) }
         body.writeStaticString("}")
         return body
+    }
+}
+
+extension ReadingState {
+    /// The members that tell a device how long it may show a payload, and where.
+    var members: String {
+        let display = display == .full ? "" : #","Display":"\#(display.rawValue)""#
+        return #""ExpiresAt":"\#(expiresAt)"\#(display)"#
     }
 }

@@ -41,7 +41,9 @@ extension NotificationReadController {
     private func head(of page: InboxPage, for user: UserName) async throws -> Response {
         let ids = page.entries.map(\.id)
         let sealed = try await store.payloadBytes(of: ids, recipient: user)
-        let payloads = sealed + ids.count * (#","Payload":"#.utf8.count - SealedPayload.overhead)
+        let states = try await store.states(ids, recipient: user).values
+        let members = states.reduce(ids.count * #",,"Payload":"#.utf8.count) { $0 + $1.members.utf8.count }
+        let payloads = sealed + members - ids.count * SealedPayload.overhead
         // GET marks the page before it counts.
         var marked = page
         marked.unread = max(0, page.unread - page.entries.count(where: { !$0.isRead }))
@@ -101,7 +103,7 @@ private struct OpenedPage {
         _ page: InboxPage, _ stored: inout [NotificationID: StoredNotification], _ bytes: Int, of user: UserName,
         at now: Timestamp, sealer: PayloadSealer, logger: Logger
     ) {
-        body.reserveCapacity(bytes + page.entries.count * 128 + 128)
+        body.reserveCapacity(bytes + page.entries.count * 192 + 128)
         body.writeStaticString(#"{"Notifications":["#)
         var separator = ""
         for entry in page.entries {
@@ -109,7 +111,7 @@ private struct OpenedPage {
             guard let notification = stored.removeValue(forKey: entry.id), let sealed = notification.payload,
                 notification.state.access(at: now) == .readable
             else { continue }
-            body.writeString("\(separator){\(entry.members)")
+            body.writeString("\(separator){\(entry.members),\(notification.state.members)")
             separator = ","
             do {
                 let payload = try sealer.open(sealed, id: entry.id, recipient: user)

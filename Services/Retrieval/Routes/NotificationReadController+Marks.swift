@@ -18,20 +18,6 @@ extension NotificationReadController {
         if let last = marks.through { try await store.markRead(through: last, of: user, at: now) }
         return Response(status: .noContent)
     }
-
-    /// Stores that a device has shown the notification. A body is ignored.
-    ///
-    /// It is refused as a fetch is, but it does not need the payload: one that a fetch has destroyed was shown too.
-    @Sendable func markShown(_ request: Request, context: some RequestContext) async throws -> Response {
-        let user = try await users.user(of: request, context)
-        guard let id = context.notificationID else { throw Self.notFound }
-        let state = try await store.states([id], recipient: user)[id]
-        let now = Timestamp.now
-        guard let state, state.access(at: now) != .absent else { throw Self.notFound }
-        guard state.access(at: now) == .readable else { throw Self.gone(state) }
-        try await store.markShown(id, at: now)
-        return Response(status: .noContent)
-    }
 }
 
 /// The body of `POST /api/notifications/read`: `{"Ids":[…]}` or `{"Through":ID}`.

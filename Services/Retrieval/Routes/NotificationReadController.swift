@@ -13,7 +13,6 @@ import ServiceRuntime
 /// - `GET /api/notifications/{id}` gives a secret to its owner's device.
 /// - `GET /api/notifications` lists the inbox, for devices that missed a push.
 /// - `POST /api/notifications/read` marks notifications as read without fetching them.
-/// - `POST /api/notifications/{id}/shown` tells that a device has shown a notification.
 struct NotificationReadController: Sendable {
     let users: UserAuthenticator
     let store: any NotificationReader

@@ -11,6 +11,8 @@ struct CommandFailure: Error, Sendable, Equatable {
     /// The exit codes of `securepush`, with the names of sysexits.h.
     enum Code: Int32, Sendable {
         case failed = 1
+        /// `send --wait answered`: the answer is not the first of `--answers`.
+        case otherAnswer = 2
         /// EX_USAGE
         case usage = 64
         /// EX_UNAVAILABLE

@@ -47,10 +47,11 @@ extension DeviceCommand {
                 delay: loginAfter?.duration)
             let screen = DeviceScreen(
                 handle: handle, emulator: emulator, countsPrompts: loginAfter == nil, report: report)
-            return SimulatedDevice(
+            var device = SimulatedDevice(
                 user: user, channel: PushChannel(platform: platform, handle: handle, emulator: emulator), logIn: logIn,
-                answer: answer.map { .init(action: $0, challenge: challenge) }, configuration: configuration,
-                http: requests, screen: screen, report: report)
+                configuration: configuration, http: requests, screen: screen, report: report)
+            device.answers = answering.answer == nil ? nil : answering
+            return device
         }
         return DeviceFleet(
             devices: devices, retrieval: retrieval, emulator: emulator, limit: count, removal: keep ? .never : .always,

@@ -36,6 +36,8 @@ struct DeviceCommand: NetworkCommand {
                   --count 1 --timeout 30s
               securepush device --user alice --platform apple \\
                   --password-file alice.password --login-after 10s --count 1
+              securepush device --user alice --platform apple \\
+                  --password-file alice.password --answer approve --challenge 42 --count 1
               securepush device --user 'load-{n}' --platform apple --count 1000 \\
                   --signing-key-file signing-key.pem
             """)
@@ -98,14 +100,7 @@ struct DeviceCommand: NetworkCommand {
     @Flag(help: "Show only what is end-to-end encrypted. Implies --e2e.")
     var requireEncryption = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Answer each notification that is shown with this ID of its sender's answers.", valueName: "id"))
-    var answer: String?
-
-    @Option(
-        help: ArgumentHelp("The challenge that the user has seen at the sender's, for --answer.", valueName: "text"))
-    var challenge: String?
+    @OptionGroup var answering: DeviceAnswerOptions
 
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
     @OptionGroup(title: "Service") var network: NetworkOptions
@@ -121,7 +116,6 @@ struct DeviceCommand: NetworkCommand {
         if devices == nil, usesNumbers, !(1...Self.maxDevices).contains(count ?? 0) {
             throw ValidationError("{n} in --user needs --devices or --count, 1 to \(Self.maxDevices.grouped).")
         }
-        if challenge != nil, answer == nil { throw ValidationError("--challenge needs --answer.") }
         if handle != nil, deviceCount > 1 { throw ValidationError("--handle is for one device.") }
     }
 
@@ -139,6 +133,9 @@ enum DevicePlatform: String, CaseIterable, Sendable, ExpressibleByArgument {
     case apple
     case fcmv1
     case windows
+
+    /// By either name: `apns` and `wns` are those of the devices.
+    init?(argument: String) { self.init(rawValue: Platform(eitherName: argument).rawValue) }
 
     var clientPlatform: PushDevice.Platform {
         switch self {

@@ -9,9 +9,9 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         case shows
         /// A text disappeared: it was withdrawn, or the log-in made the prompt superfluous.
         case removed
-        case loggedIn
-        /// The user has answered a notification, or the answer does not count.
+        /// The device has answered, or tried to.
         case answered
+        case loggedIn
         case ignored
         case disconnected
         /// The server cannot serve a request now; the device tries again.
@@ -61,8 +61,8 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
                     + (link.map { "  <\($0.printable)>" } ?? "")
                     + (actions.map { "  [\($0.joined(separator: " "))]" } ?? "")
                     + (reason.map { "  (\($0.printable))" } ?? "")
+            case .answered: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
             case .removed: (id ?? "") + (kind.map { "  (\($0))" } ?? "")
-            case .answered: [id, text?.printable, reason?.printable].compactMap { $0 }.joined(separator: "  ")
             case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
             case .registered, .key, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
             }

@@ -11,6 +11,8 @@ final class DeviceScreen: DeviceDisplay {
         var prompt: String?
         /// Texts since the last look.
         var shown = 0
+        /// Secrets since the last look.
+        var fresh: [PushID] = []
     }
 
     private struct Display: Encodable {
@@ -50,9 +52,17 @@ final class DeviceScreen: DeviceDisplay {
         }
     }
 
+    func takeSecrets() -> [PushID] {
+        state.withLock { state in
+            defer { state.fresh = [] }
+            return state.fresh
+        }
+    }
+
     func show(_ secret: SecretNotification) async {
         state.withLock { state in
             state.notices.remove(secret.id)
+            state.fresh.append(secret.id)
             state.secrets.insert(secret.id)
             state.shown += 1
         }
@@ -68,7 +78,11 @@ final class DeviceScreen: DeviceDisplay {
     func show(_ notice: GenericNotice) async {
         let text = Self.text(notice.localizationKey)
         state.withLock { state in
-            if let id = notice.id { state.notices.insert(id) }
+            if let id = notice.id {
+                state.notices.insert(id)
+                // One that only the app shows.
+                if notice.code == nil { state.fresh.append(id) }
+            }
             state.shown += countsPrompts ? 1 : 0
         }
         report(

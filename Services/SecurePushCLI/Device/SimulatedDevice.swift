@@ -8,9 +8,10 @@ struct SimulatedDevice: Sendable {
     private let session: DeviceSession
     private let channel: PushChannel
     private let logIn: LogIn
-    private let answer: Answer?
     private let retryAfter = RetryAfterNote()
     private let report: @Sendable (DeviceEvent) -> Void
+    /// How the user answers; `nil` for not at all.
+    var answers: DeviceAnswerOptions?
 
     /// How the user is logged in.
     struct LogIn: Sendable {
@@ -22,24 +23,14 @@ struct SimulatedDevice: Sendable {
         var delay: Duration?
     }
 
-    /// What the user answers to every notification.
-    struct Answer: Sendable {
-        /// The ID of the sender's answer.
-        var action: String
-        /// The digits or letters that the sender shows elsewhere.
-        var challenge: String?
-    }
-
     /// - Parameters:
-    ///   - answer: `nil` if the user answers nothing.
     ///   - http: the connections to retrieval, which all devices share.
     ///   - report: called with each event that the user does not see, without the platform.
     init(
-        user: String, channel: PushChannel, logIn: LogIn, answer: Answer? = nil, configuration: SecurePushConfiguration,
-        http: HTTPClient, screen: any DeviceDisplay, report: @escaping @Sendable (DeviceEvent) -> Void
+        user: String, channel: PushChannel, logIn: LogIn, configuration: SecurePushConfiguration, http: HTTPClient,
+        screen: any DeviceDisplay, report: @escaping @Sendable (DeviceEvent) -> Void
     ) {
         (self.channel, self.logIn, self.screen, self.report) = (channel, logIn, screen, report)
-        self.answer = answer
         session = DeviceSession(user: user, credentials: logIn.credentials)
         client = SecurePushClient(
             configuration: configuration, credentials: session, store: MemoryClientStore(),
@@ -104,6 +95,7 @@ struct SimulatedDevice: Sendable {
             }
             for await push in pushes {
                 await handle(push)
+                await answer()
                 if isEnough(screen.takeShown()) { break }
             }
             if isEnough(0) || Task.isCancelled { return group.cancelAll() }
@@ -117,7 +109,16 @@ struct SimulatedDevice: Sendable {
             session.use(logIn.credentials)
             report(DeviceEvent(.loggedIn))
             _ = await client.resumeAfterLogIn()
+            await answer()
             return
+        }
+    }
+
+    private func answer() async {
+        let secrets = screen.takeSecrets()
+        guard let answers else { return }
+        for id in secrets {
+            if let event = await answers.event(answering: id, by: client) { report(event) }
         }
     }
 
@@ -125,24 +126,8 @@ struct SimulatedDevice: Sendable {
         if let id = push.push.id { report(DeviceEvent(.received, id: id.rawValue, kind: push.kind)) }
         if push.isForExtension { return await extend(push) }
         let result = await client.handle(push: push.push)
-        var answered = result.shown
-        // One that only the app shows.
-        if result.result == .newData, !push.push.isWithdrawal, let id = push.push.id, !answered.contains(id) {
-            answered.append(id)
-        }
-        for id in answered { await sendAnswer(to: id) }
         guard result.result == .noData else { return }
         report(DeviceEvent(.ignored, id: push.push.id?.rawValue, reason: result.code?.rawValue ?? "nothing to show"))
-    }
-
-    private func sendAnswer(to id: PushID) async {
-        guard let answer else { return }
-        do {
-            try await client.answer(id, action: answer.action, challenge: answer.challenge)
-            report(DeviceEvent(.answered, id: id.rawValue, text: answer.action))
-        } catch {
-            report(DeviceEvent(.answered, id: id.rawValue, reason: "\(error)"))
-        }
     }
 
     /// Receives an alert as the system does: the service extension replaces its text.
@@ -156,12 +141,8 @@ struct SimulatedDevice: Sendable {
             handler.timeWillExpire()
         }
         switch content.kind {
-        case .secret(let secret):
-            await screen.show(secret)
-            await sendAnswer(to: secret.id)
-        case .generic(let notice):
-            await screen.show(notice)
-            if notice.code == nil, let id = notice.id { await sendAnswer(to: id) }
+        case .secret(let secret): await screen.show(secret)
+        case .generic(let notice): await screen.show(notice)
         case .prompt(let prompt): await screen.show(prompt)
         case .nothing:
             report(DeviceEvent(.ignored, id: push.push.id?.rawValue, reason: "nothing to show"))
@@ -184,6 +165,9 @@ protocol DeviceDisplay: NotificationPresenter {
     /// How many notifications were shown since the last call.
     func takeShown() -> Int
 
+    /// The secrets that were shown since the last call.
+    func takeSecrets() -> [PushID]
+
     // These do not throw: nothing that a simulated device shows is lost.
     func show(_ secret: SecretNotification) async
     func show(_ notice: GenericNotice) async
@@ -193,4 +177,5 @@ protocol DeviceDisplay: NotificationPresenter {
 extension DeviceDisplay {
     var prompts: AsyncStream<Void> { AsyncStream { $0.finish() } }
     func takeShown() -> Int { 0 }
+    func takeSecrets() -> [PushID] { [] }
 }

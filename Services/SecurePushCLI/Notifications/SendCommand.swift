@@ -20,8 +20,13 @@ struct SendCommand: SenderCommand {
             With --idempotency-key the same command can be repeated after a failure, for 24 hours: nobody gets the \
             notification twice.
 
-            With --wait the command ends when every notification is dispatched, or read. It fails (exit code 1) if one \
-            cannot become so any more, or after --wait-timeout.
+            With --title, --link or --answers the text is sent as a message: an object with the text as Body. The \
+            answers become its buttons. A --challenge is never sent to the device: the user reads it where you show it.
+
+            With --wait the command ends when every notification is dispatched, read or answered. It fails (exit code \
+            1) if one cannot become so any more, or after --wait-timeout. With --wait answered it prints each answer, \
+            after the ID if there are several. Exit code 0 means that every answer is the first of --answers, 2 that \
+            one is another.
 
             EXAMPLES
               securepush send --to alice --payload "Your results are in."
@@ -29,7 +34,7 @@ struct SendCommand: SenderCommand {
               securepush send --to alice --payload '{"Amount":12.50}' --json-payload \\
                   --expires-in 1h
               securepush send --to alice --payload hello --presentation alert \\
-                  --title "Your bank"
+                  --alert-title "Your bank"
               securepush send --to alice --payload hello --remind 1m --remind 5m
               securepush send --to alice --payload "Good morning." --not-before 8h
               securepush send --to-file customers.txt --payload hello \\
@@ -37,6 +42,8 @@ struct SendCommand: SenderCommand {
               securepush send --to alice --payload "Your results are in." --e2e \\
                   --pin pins.json --sign-with sender-key.pem
               securepush send --to alice --payload hello --wait dispatched
+              securepush send --to alice --title "Deploy?" --payload "Version 2.1" \\
+                  --answers approve,deny --challenge 42 --wait answered
             """)
 
     @Option(
@@ -68,10 +75,12 @@ struct SendCommand: SenderCommand {
     var presentation: Presentation?
 
     @Option(help: ArgumentHelp("The title of the alert. Must not be secret.", valueName: "text"))
-    var title: String?
+    var alertTitle: String?
 
     @Option(help: ArgumentHelp("The text of the alert. Must not be secret.", valueName: "text"))
-    var body: String?
+    var alertBody: String?
+
+    @OptionGroup(title: "Message") var message: MessageOptions
 
     @Option(
         help: ArgumentHelp("apple, fcmv1, windows, ... Repeat it for more (default: all).", valueName: "name"),
@@ -123,9 +132,11 @@ struct SendCommand: SenderCommand {
         if expiresAt != nil && expiresIn != nil {
             throw ValidationError("Give either --expires-at or --expires-in, not both.")
         }
-        if (title != nil || body != nil) && presentation != .alert {
-            throw ValidationError("--title and --body need --presentation alert.")
+        if (alertTitle != nil || alertBody != nil) && presentation != .alert {
+            throw ValidationError("--alert-title and --alert-body need --presentation alert.")
         }
+        try message.validate(isJSON: jsonPayload)
+        try waiting.validate(asks: message.answers != nil)
         if remind.count > FollowUpPolicy.reminderCount.upperBound {
             throw ValidationError("Give --remind at most five times.")
         }
@@ -171,6 +182,9 @@ struct SendCommand: SenderCommand {
             isEncrypted
             ? try await sendEncrypted(to: recipients.names, payload: text, on: console)
             : try await send(to: recipients, payload: text, on: console)
+        if waiting.wait == .answered, let wanted = message.options.first {
+            return try await waiting.answers(ids, wanted: wanted, try ingest.client(), on: console)
+        }
         try await waiting.run(ids, try ingest.client(), on: console)
     }
 
@@ -196,11 +210,14 @@ struct SendCommand: SenderCommand {
             throw CommandFailure(
                 .usage, "--json-payload: the payload is not JSON.", hint: "Without --json-payload it is sent as text.")
         }
+        let payload =
+            jsonPayload ? text : message.makesMessage ? try message.message(text) : try JSONCoding.encode(text)
         return NotificationBody(
-            recipients: to, payloadJSON: jsonPayload ? text : try JSONCoding.encode(text), presentation: presentation,
-            title: title, body: body, platforms: platform, notBefore: notBefore?.time(now),
+            recipients: to, payloadJSON: payload, presentation: presentation, title: alertTitle, body: alertBody,
+            platforms: platform, notBefore: notBefore?.time(now),
             expiresAt: expiresAt?.time ?? expiresIn.map { now + $0.duration },
-            collapseKey: collapseKey, priority: priority, remind: remind.map(\.duration))
+            collapseKey: collapseKey, priority: priority, remind: remind.map(\.duration),
+            display: message.display, answers: message.options, challenge: message.challenge)
     }
 }
 
@@ -234,6 +251,9 @@ struct NotificationBody: Sendable, Equatable {
     var collapseKey: String?
     var priority: Priority?
     var remind: [Duration] = []
+    var display: Display?
+    var answers: [String] = []
+    var challenge: String?
 
     var json: String {
         var writer = JSONWriter()
@@ -257,6 +277,9 @@ struct NotificationBody: Sendable, Equatable {
             if let collapseKey { writer.member("CollapseKey", collapseKey) }
             if let priority { writer.member("Priority", priority.rawValue) }
             if !remind.isEmpty { writer.member("Remind", remind.map(\.configurationText)) }
+            if let display { writer.member("Display", display.rawValue) }
+            if !answers.isEmpty { writer.member("Answers", answers) }
+            if let challenge { writer.member("Challenge", challenge) }
         }
         return writer.text
     }

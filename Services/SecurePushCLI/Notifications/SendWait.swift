@@ -4,20 +4,30 @@ import Foundations
 /// `--wait` of `send`: asks for the status of the notifications until it is as wanted, cannot become so, or takes too
 /// long.
 struct SendWait: ParsableArguments {
-    enum Goal: String, CaseIterable, ExpressibleByArgument { case dispatched, read }
+    enum Goal: String, CaseIterable, ExpressibleByArgument { case dispatched, read, answered }
 
     /// The statuses are asked for one by one.
     static let maxRecipients = 100
     private static let interval = Duration.milliseconds(200)
 
-    @Option(help: "Wait until every notification is dispatched to all platforms, or read by a device.")
+    @Option(help: "Wait until every notification is dispatched to all platforms, read by a device, or answered.")
     var wait: Goal?
 
-    @Option(help: ArgumentHelp("With --wait: fail after this time, 1s to 24h.", valueName: "duration"))
-    var waitTimeout = DurationArgument(.seconds(30))
+    @Option(
+        help: ArgumentHelp(
+            "With --wait: fail after this time, 1s to 24h (default: 30s; 5m for an answer).", valueName: "duration"))
+    var waitTimeout: DurationArgument?
+
+    /// How long it waits.
+    var limit: Duration { waitTimeout?.duration ?? (wait == .answered ? .seconds(300) : .seconds(30)) }
 
     func validate() throws {
-        try requireRange("--wait-timeout", waitTimeout, .seconds(1) ... .seconds(86_400))
+        if let waitTimeout { try requireRange("--wait-timeout", waitTimeout, .seconds(1) ... .seconds(86_400)) }
+    }
+
+    /// - Parameter asks: whether there are `--answers`.
+    func validate(asks: Bool) throws {
+        if wait == .answered, !asks { throw ValidationError("--wait answered needs --answers.") }
     }
 
     func check(_ recipients: Int) throws {
@@ -43,7 +53,7 @@ struct SendWait: ParsableArguments {
                 }
             }
             waiting = left
-            if waiting.isEmpty || ContinuousClock.now - start >= waitTimeout.duration { break }
+            if waiting.isEmpty || ContinuousClock.now - start >= limit { break }
             try await Task.sleep(for: Self.interval)
         }
         let took = (ContinuousClock.now - start).spoken
@@ -61,6 +71,7 @@ extension SendWait.Goal {
     /// Whether a status is as wanted; `nil` if it can still become so.
     func isReached(by status: String) -> Bool? {
         switch (self, status) {
+        // Answers are waited for elsewhere; no status tells of them.
         case (_, "read"), (.dispatched, "dispatched"): true
         case (_, "failed"), (_, "expired"), (_, "revoked"), (.dispatched, "partial"): false
         default: nil

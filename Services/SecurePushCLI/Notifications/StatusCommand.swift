@@ -41,9 +41,21 @@ struct StatusCommand: SenderCommand {
         let facts = Facts.lines([
             ("ID", answer.id), ("Status", answer.status), ("Created", answer.createdAt), ("Read", answer.readAt),
             ("Shown", answer.shownAt), ("Devices", devices), ("Reminders", reminders),
+            ("Answer", answer.answer?.line),
         ]) { name, value in name == "Status" ? StatusStyle.styled(value, answer.status, styled) : value }
         let deliveries = DeliveryReport.lines(answer.deliveries, width: width, now: now)
         return facts + (deliveries.isEmpty ? [] : [""] + deliveries)
+    }
+}
+
+extension Wire.Status.Answer {
+    /// `approve "with a text" at … by device …`.
+    var line: String {
+        if failed == true { return "none: too many challenges were wrong" }
+        return [
+            action?.printable, text.map { "\"\($0.printable)\"" }, at.map { "at \($0)" },
+            deviceId.map { "by device \($0.printable)" },
+        ].compactMap(\.self).joined(separator: " ")
     }
 }
 

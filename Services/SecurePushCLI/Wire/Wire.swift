@@ -25,6 +25,14 @@ enum Wire {
             var next: String?
         }
 
+        struct Answer: Decodable, Sendable, Equatable {
+            var action: String?
+            var text: String?
+            var at: String?
+            var deviceId: String?
+            var failed: Bool?
+        }
+
         var id: String
         var status: String
         var createdAt: String
@@ -34,6 +42,7 @@ enum Wire {
         var registeredDevices: Int?
         var deliveries: [DeliveryReport]
         var reminders: Reminders?
+        var answer: Answer?
     }
 
     /// `GET /api/notifications` of a user, oldest first.

@@ -100,6 +100,21 @@ extension PayloadKeyRing {
 }
 
 extension PayloadKeyRing {
+    /// The texts that are sealed. One never opens as the other, even if somebody exchanges them in the database.
+    package enum Use: Sendable {
+        case payload
+        /// The text of a recipient's answer.
+        case answer
+
+        /// What follows the recipient's name in the additional data. No name has a NUL.
+        fileprivate var suffix: String {
+            switch self {
+            case .payload: ""
+            case .answer: "\0answer"
+            }
+        }
+    }
+
     /// Seals a payload with the first key: AES-256-GCM under a random nonce.
     ///
     /// The 16 bytes of the ID and the UTF-8 of the recipient are additional data, so that a payload opens only for its
@@ -107,12 +122,12 @@ extension PayloadKeyRing {
     ///
     /// - Throws: ``PayloadError`` with the code `failed`; no reason for it is known.
     package func seal(
-        _ payload: [UInt8], id: NotificationID, recipient: UserName
+        _ payload: [UInt8], id: NotificationID, recipient: UserName, as use: Use = .payload
     ) throws(PayloadError) -> SealedPayload {
         let key = sealingKey
         do {
             let box = try AES.GCM.seal(
-                payload, using: key.key, authenticating: additionalData(of: id, recipient))
+                payload, using: key.key, authenticating: additionalData(of: id, recipient, use))
             var bytes: [UInt8] = []
             bytes.reserveCapacity(payload.count + 28)
             bytes += box.nonce
@@ -129,7 +144,7 @@ extension PayloadKeyRing {
     /// - Throws: ``PayloadError``: `unknownKey` if the ring does not hold its key, `malformed` if it is too short,
     ///   `notAuthentic` if it was changed, or if it was sealed for another notification or user, or with another key.
     package func open(
-        _ sealed: SealedPayload, id: NotificationID, recipient: UserName
+        _ sealed: SealedPayload, id: NotificationID, recipient: UserName, as use: Use = .payload
     ) throws(PayloadError) -> [UInt8] {
         guard let key = key(sealed.keyID) else {
             throw PayloadError(.unknownKey, "The key ring holds no key \(sealed.keyID). Add it again.")
@@ -137,15 +152,16 @@ extension PayloadKeyRing {
         guard let box = try? AES.GCM.SealedBox(combined: sealed.bytes) else {
             throw PayloadError(.malformed, "The sealed payload is shorter than a nonce and a tag.")
         }
-        guard let payload = try? AES.GCM.open(box, using: key, authenticating: additionalData(of: id, recipient)) else {
+        guard let payload = try? AES.GCM.open(box, using: key, authenticating: additionalData(of: id, recipient, use))
+        else {
             throw PayloadError(
                 .notAuthentic, "The sealed payload is not the one that was stored for this notification.")
         }
         return [UInt8](payload)
     }
 
-    private func additionalData(of id: NotificationID, _ recipient: UserName) -> [UInt8] {
-        id.bytes + recipient.text.utf8
+    private func additionalData(of id: NotificationID, _ recipient: UserName, _ use: Use) -> [UInt8] {
+        id.bytes + recipient.text.utf8 + use.suffix.utf8
     }
 }
 

@@ -23,11 +23,11 @@ package final class PayloadSealer: Sendable {
 
     package var keyRing: PayloadKeyRing { file.current }
 
-    /// Seals a payload with the first key; see ``PayloadKeyRing/seal(_:id:recipient:)``.
+    /// Seals a payload with the first key; see ``PayloadKeyRing/seal(_:id:recipient:as:)``.
     package func seal(
-        _ payload: [UInt8], id: NotificationID, recipient: UserName
+        _ payload: [UInt8], id: NotificationID, recipient: UserName, as use: PayloadKeyRing.Use = .payload
     ) throws(PayloadError) -> SealedPayload {
-        try file.current.seal(payload, id: id, recipient: recipient)
+        try file.current.seal(payload, id: id, recipient: recipient, as: use)
     }
 
     /// Whether the key of a payload is unknown. Another service may have just begun to seal with a new key: ``check()``
@@ -39,13 +39,14 @@ package final class PayloadSealer: Sendable {
     /// Looks at the file, and waits for that a second at most.
     package func check() async { await file.check() }
 
-    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:)``.
-    package func open(_ sealed: SealedPayload, id: NotificationID, recipient: UserName) throws(PayloadError) -> [UInt8]
-    {
+    /// Opens a payload; see ``PayloadKeyRing/open(_:id:recipient:as:)``.
+    package func open(
+        _ sealed: SealedPayload, id: NotificationID, recipient: UserName, as use: PayloadKeyRing.Use = .payload
+    ) throws(PayloadError) -> [UInt8] {
         do throws(PayloadError) {
-            return try file.current.open(sealed, id: id, recipient: recipient)
+            return try file.current.open(sealed, id: id, recipient: recipient, as: use)
         } catch  where error.code == .unknownKey {
-            return try file.refreshed().open(sealed, id: id, recipient: recipient)
+            return try file.refreshed().open(sealed, id: id, recipient: recipient, as: use)
         }
     }
 

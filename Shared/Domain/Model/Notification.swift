@@ -31,12 +31,15 @@ package struct Notification: Sendable, Hashable {
     package var traceparent: String?
     /// The time from each push to the next reminder; empty if there are none. See ``FollowUpPolicy/reminderCount``.
     package var remind: [Duration]
+    /// What devices may show outside the app.
+    package var display: Display
 
     package init(
         id: NotificationID = NotificationID(), sender: String, recipient: UserName,
         presentation: Presentation = .silent, alert: AlertText? = nil, platforms: [Platform]? = nil,
         createdAt: Timestamp = .now, expiresAt: Timestamp, expiryBoundsPush: Bool = false, notBefore: Timestamp? = nil,
-        collapseKey: String? = nil, priority: Priority? = nil, traceparent: String? = nil, remind: [Duration] = []
+        collapseKey: String? = nil, priority: Priority? = nil, traceparent: String? = nil, remind: [Duration] = [],
+        display: Display = .full
     ) {
         self.id = id
         self.sender = sender
@@ -52,6 +55,7 @@ package struct Notification: Sendable, Hashable {
         self.priority = priority
         self.traceparent = traceparent
         self.remind = remind
+        self.display = display
     }
 }
 
@@ -62,11 +66,16 @@ package struct SealedNotification: Sendable, Hashable {
     /// Whether its row is stored with the first attempt claimed, for the dispatcher that gets its first message
     /// (``DispatchMessage/isFirst``). Only for a notification that is published at once.
     package var claimsFirstAttempt: Bool
+    /// The answers that its recipient may give; `nil` for none.
+    package var question: Question?
 
-    package init(notification: Notification, payload: SealedPayload, claimsFirstAttempt: Bool = false) {
+    package init(
+        notification: Notification, payload: SealedPayload, claimsFirstAttempt: Bool = false, question: Question? = nil
+    ) {
         self.notification = notification
         self.payload = payload
         self.claimsFirstAttempt = claimsFirstAttempt
+        self.question = question
     }
 }
 
@@ -106,10 +115,13 @@ package struct StoredNotification: Sendable, Hashable {
     package var payload: SealedPayload?
     /// See ``Notification/traceparent``.
     package var traceparent: String?
+    /// See ``Notification/display``.
+    package var display: Display
 
     package init(
         id: NotificationID, createdAt: Timestamp, expiresAt: Timestamp, notBefore: Timestamp? = nil,
-        readAt: Timestamp?, isRevoked: Bool, payload: SealedPayload?, traceparent: String? = nil
+        readAt: Timestamp?, isRevoked: Bool, payload: SealedPayload?, traceparent: String? = nil,
+        display: Display = .full
     ) {
         self.id = id
         self.createdAt = createdAt
@@ -119,6 +131,7 @@ package struct StoredNotification: Sendable, Hashable {
         self.isRevoked = isRevoked
         self.payload = payload
         self.traceparent = traceparent
+        self.display = display
     }
 }
 

@@ -21,12 +21,14 @@ package struct NotificationRecord: Sendable, Hashable {
     package var reminders: ReminderProgress?
     /// When a device first reported that it has shown it.
     package var shownAt: Timestamp?
+    /// How its question ended; `nil` if it has none or nobody has answered, and in lists.
+    package var answer: AnswerResult?
 
     package init(
         id: NotificationID, recipient: UserName, createdAt: Timestamp, expiresAt: Timestamp,
         notBefore: Timestamp? = nil, platforms: [Platform]? = nil, dispatchStatus: DispatchStatus,
         deliveries: [Delivery] = [], readAt: Timestamp? = nil, revokedAt: Timestamp? = nil,
-        reminders: ReminderProgress? = nil, shownAt: Timestamp? = nil
+        reminders: ReminderProgress? = nil, shownAt: Timestamp? = nil, answer: AnswerResult? = nil
     ) {
         self.id = id
         self.recipient = recipient
@@ -40,6 +42,7 @@ package struct NotificationRecord: Sendable, Hashable {
         self.revokedAt = revokedAt
         self.reminders = reminders
         self.shownAt = shownAt
+        self.answer = answer
     }
 
     /// The status at `now`.

@@ -1,6 +1,6 @@
 package import Foundations
 
-/// The values that decide whether a notification's recipient can read it.
+/// The values that decide whether a notification's recipient can read it, and how much of it the device may show.
 package struct ReadingState: Sendable, Hashable {
     /// From this time on it is not readable.
     package var expiresAt: Timestamp
@@ -10,12 +10,18 @@ package struct ReadingState: Sendable, Hashable {
     package var isRevoked: Bool
     /// Whether a device has read it.
     package var isRead: Bool
+    /// See ``Notification/display``.
+    package var display: Display
 
-    package init(expiresAt: Timestamp, notBefore: Timestamp? = nil, isRevoked: Bool = false, isRead: Bool = false) {
+    package init(
+        expiresAt: Timestamp, notBefore: Timestamp? = nil, isRevoked: Bool = false, isRead: Bool = false,
+        display: Display = .full
+    ) {
         self.expiresAt = expiresAt
         self.notBefore = notBefore
         self.isRevoked = isRevoked
         self.isRead = isRead
+        self.display = display
     }
 
     /// The result of a recipient's fetch.
@@ -44,6 +50,8 @@ package struct ReadingState: Sendable, Hashable {
 extension StoredNotification {
     /// The values that decide whether its recipient can read it.
     package var state: ReadingState {
-        ReadingState(expiresAt: expiresAt, notBefore: notBefore, isRevoked: isRevoked, isRead: readAt != nil)
+        ReadingState(
+            expiresAt: expiresAt, notBefore: notBefore, isRevoked: isRevoked, isRead: readAt != nil,
+            display: display)
     }
 }

@@ -3,7 +3,7 @@ package import Foundations
 /// Our copy of the devices in the hub. A lease changes it: one request at a time per device.
 ///
 /// The case of IDs does not matter (``DeviceID/folded(_:)``).
-package protocol DeviceStore: Sendable {
+package protocol DeviceStore: KeyNoticeStore {
     /// The installation with this ID (case does not matter), of any owner.
     func installation(_ id: String) async throws -> Installation?
 
@@ -98,12 +98,23 @@ package protocol DeviceStore: Sendable {
     /// Stores the key of an installation; the case of its ID does not matter. An earlier key is gone then. The same key
     /// again changes nothing.
     ///
+    /// - Parameter notifies: whether a notice waits from now on (``KeyNoticeStore``), if the user has another device, and
+    ///   the key is the installation's first one, or replaces one that is younger than ``KeyNotice/rotationAge``.
     /// - Returns: whether the user has such an installation.
     func setEncryptionKey(
-        _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
+        _ key: EncryptionKey, of installation: String, owner: UserName, notifies: Bool, now: Timestamp
     ) async throws -> Bool
 
     /// The keys of a user's installations, in the order of the bytes of the installations' IDs. Installations without a
     /// key are absent. An unknown user has none.
     func encryptionKeys(of owner: UserName, limit: Int) async throws -> [DeviceEncryptionKey]
+}
+
+extension DeviceStore {
+    /// Stores a key without a notice.
+    package func setEncryptionKey(
+        _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
+    ) async throws -> Bool {
+        try await setEncryptionKey(key, of: installation, owner: owner, notifies: false, now: now)
+    }
 }

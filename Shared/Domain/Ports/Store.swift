@@ -2,7 +2,7 @@ package import Foundations
 
 /// Everything that a store does. Each service depends only on the ports that it needs.
 package protocol Store: NotificationWriter, NotificationReader, DispatchStore, DeviceStore, RefreshTokenStore,
-    OperatorStore, SenderNotifications
+    OperatorStore, SenderNotifications, AnswerStore, DeviceReportStore
 {
     /// Returns if the store can be written to within `timeout`.
     ///

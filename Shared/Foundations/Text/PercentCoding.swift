@@ -141,7 +141,14 @@ package enum PercentCoding {
     @inlinable package func containsAll(_ text: some StringProtocol) -> Bool { containsAll(text.utf8) }
 
     /// Whether all bytes are in the set.
-    @inlinable package func containsAll(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { contains($0) } }
+    @inlinable package func containsAll(_ bytes: some Sequence<UInt8>) -> Bool {
+        // Other modules do not always specialize the loop: over a buffer it is the same for all types.
+        bytes.withContiguousStorageIfAvailable(containsAll(in:)) ?? bytes.allSatisfy { contains($0) }
+    }
+
+    @usableFromInline func containsAll(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.allSatisfy { contains($0) }
+    }
 
     package func union(_ other: ByteSet) -> ByteSet {
         var union = self

@@ -1,5 +1,4 @@
 package import Foundations
-package import Logging
 
 /// Pushes to Apple's devices over the provider API of APNs, which is HTTP/2 only, with tokens of a signing key
 /// ("Sending notification requests to APNs", "Establishing a token-based connection to APNs").
@@ -12,19 +11,10 @@ package final class APNsConnector: PushConnector {
     /// - Parameters:
     ///   - client: with the settings of ``APNsConfiguration/client(outgoing:authorities:)``. The connector closes
     ///     it.
-    ///   - tokens: where all processes that push with the key share its token.
     ///   - now: the clock; tests bring their own.
-    package convenience init(
-        configuration: APNsConfiguration, client: any PushHTTPSending, tokens: any SharedPushTokens, logger: Logger,
-        now: @escaping @Sendable () -> Timestamp = { .now }
-    ) {
-        let tokens = APNsTokens(configuration, store: tokens, logger: logger, now: now)
-        self.init(configuration: configuration, client: client, tokens: tokens, now: now)
-    }
-
-    init(
+    package init(
         configuration: APNsConfiguration, client: any PushHTTPSending, tokens: APNsTokens,
-        now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp = { .now }
     ) {
         self.configuration = configuration
         self.client = client

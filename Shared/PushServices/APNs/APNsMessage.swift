@@ -1,4 +1,4 @@
-import Foundation
+import Domain
 import Foundations
 
 /// One push as it is sent to APNs: checked, with the headers that do not change from attempt to attempt.
@@ -112,7 +112,7 @@ struct APNsMessage: Sendable {
 
     /// The request of one attempt, with an ID of its own.
     func request(authorization: String) -> PushHTTPRequest {
-        let id = UUID().uuidString.lowercased()
+        let id = NotificationID().description
         let own = [
             // One token serves all pushes, but Apple asks for it to be left out of the table.
             PushHTTPField("authorization", authorization, indexing: .notIndexed),

@@ -1,7 +1,7 @@
 import Crypto
 import Domain
-import Foundations
-import Logging
+package import Foundations
+package import Logging
 import Synchronization
 
 /// The token of an APNs key: one for all connections of all processes, which is made once and renewed after 40 to 50
@@ -11,8 +11,8 @@ import Synchronization
 /// wrong. While the store fails, each goes on with its last token, and makes one of its own when that is too old.
 ///
 /// Decision: docs/decisions/0039-one-apns-token-for-all-processes.md
-final class APNsTokens: Sendable {
-    typealias Instant = ContinuousClock.Instant
+package final class APNsTokens: Sendable {
+    package typealias Instant = ContinuousClock.Instant
 
     struct Token: Sendable, Hashable {
         /// The value of `authorization`.
@@ -40,7 +40,7 @@ final class APNsTokens: Sendable {
     }
 
     /// Each process renews at another age in this range, so that the others find the new token.
-    static let renewal = 2_400...2_700
+    package static let renewal = 2_400...2_700
     /// A token of this age is not used any more.
     static let lifetime = Duration.seconds(3_300)
     /// A token that is younger is not replaced by another one of ours.
@@ -63,13 +63,14 @@ final class APNsTokens: Sendable {
         "The token of APNs cannot be shared with other processes", end: "The token of APNs is shared again")
 
     /// - Parameters:
+    ///   - store: where all processes that push with the key share its token.
     ///   - now: the wall clock, for tokens that are made while the store fails.
     ///   - instant: a clock that nobody sets.
     ///   - renewalAge: in seconds.
     ///   - patience: how long the store may take.
-    init(
+    package init(
         _ configuration: APNsConfiguration, store: any SharedPushTokens, logger: Logger,
-        now: @escaping @Sendable () -> Timestamp, instant: @escaping @Sendable () -> Instant = { .now },
+        now: @escaping @Sendable () -> Timestamp = { .now }, instant: @escaping @Sendable () -> Instant = { .now },
         renewalAge: Int = .random(in: renewal), patience: Duration = .seconds(3)
     ) {
         self.configuration = configuration
@@ -197,7 +198,9 @@ extension APNsTokens {
     /// A stored token; `nil` if it is due to be renewed, or cannot be read.
     private func opened(_ stored: SharedPushToken, _ storeNow: Timestamp) -> Token? {
         let age = storeNow - stored.issuedAt
-        guard age > .zero - Self.maxAhead, age < .seconds(Self.renewal.lowerBound),
+        // Who only looks would make one more, and not store it.
+        let limit = store.isReadOnly ? Self.lifetime : .seconds(Self.renewal.lowerBound)
+        guard age > .zero - Self.maxAhead, age < limit,
             let authorization = seal.open(stored)
         else { return nil }
         return Token(

@@ -24,8 +24,8 @@ package struct PushDestinations: Sendable {
 
     private let builtIn: [Entry]
     private let allowed: [Entry]
-    /// The addresses among the allowed hosts.
-    private let addresses: Set<NetworkAddress>
+    /// The addresses among the allowed hosts, with the ports that they are allowed with.
+    private let addresses: [NetworkAddress: Set<Int>]
     private let maxBytes: Int
 
     /// The push services of Google, Mozilla, Apple and Microsoft for browsers.
@@ -44,7 +44,8 @@ package struct PushDestinations: Sendable {
     package init(services: [String], allowedHosts: [String] = [], maxBytes: Int = 1_000) throws(SetupError) {
         builtIn = try services.map { text throws(SetupError) in try Self.entry(text) }
         allowed = try allowedHosts.map { text throws(SetupError) in try Self.entry(text) }
-        addresses = Set(allowed.filter { !$0.isSuffix }.compactMap { NetworkAddress($0.host) })
+        let ports = allowed.compactMap { entry in NetworkAddress(entry.host).map { ($0, Set([entry.port])) } }
+        addresses = Dictionary(ports) { $0.union($1) }
         self.maxBytes = maxBytes
     }
 
@@ -73,11 +74,11 @@ package struct PushDestinations: Sendable {
     /// Whether a connection may be made to an address that the look-up of a host gave.
     ///
     /// A host that only the operator allows must not lead to a special-purpose address, because its owner can change
-    /// where it leads at any time. Such an address must be in the operator's list itself; `localhost` in the list
-    /// stands for the addresses of this machine.
+    /// where it leads at any time. Such an address must be in the operator's list itself, with the same port; `localhost`
+    /// in the list stands for the addresses of this machine.
     package func permits(_ address: NetworkAddress, for origin: PushOrigin) -> Bool {
         guard !isBuiltIn(origin), address.isSpecialPurpose else { return true }
-        return addresses.contains(address) || origin.host == "localhost" && address.isLoopback
+        return addresses[address]?.contains(origin.port) == true || origin.host == "localhost" && address.isLoopback
     }
 
     /// As above; an address that is not one of IP is refused.

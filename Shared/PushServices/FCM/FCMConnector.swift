@@ -10,22 +10,14 @@ package final class FCMConnector: PushConnector {
     /// - Parameters:
     ///   - client: also fetches the access tokens. The connector closes it.
     ///   - now: the clock; tests bring their own.
-    package convenience init(
+    package init(
         configuration: FCMConfiguration, client: any PushHTTPSending,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) {
-        let tokens = AccessTokens(grant: configuration.grant, client: client, now: now)
-        self.init(configuration: configuration, client: client, tokens: tokens, now: now)
-    }
-
-    init(
-        configuration: FCMConfiguration, client: any PushHTTPSending, tokens: AccessTokens,
-        now: @escaping @Sendable () -> Timestamp
-    ) {
         self.configuration = configuration
         self.client = client
-        self.tokens = tokens
         self.now = now
+        tokens = AccessTokens(grant: configuration.grant, client: client, now: now)
     }
 
     package func push(_ request: PushRequest, deadline: ContinuousClock.Instant) async -> PushResult {
@@ -41,13 +33,11 @@ package final class FCMConnector: PushConnector {
         } catch {
             return error.result
         }
-        return await tokens.push(deadline: deadline) { token in
-            switch await client.send(message.request(to: configuration, token: token), deadline: deadline) {
-            case .failure(let failure): return (PushResult(failure), false)
-            case .success(let response):
-                let answer = FCMAnswer(response, now: now())
-                return (answer.result, answer.refusesToken)
-            }
+        return await tokens.push(deadline: deadline) {
+            message.request(to: configuration, token: $0)
+        } read: { response in
+            let answer = FCMAnswer(response, now: now())
+            return (answer.result, answer.refusesToken)
         }
     }
 

@@ -16,6 +16,9 @@ package struct SharedPushToken: Sendable, Hashable {
 /// Where the processes of a hub share the tokens of their keys. APNs takes a new token of a team only every 20 minutes,
 /// so that each process cannot make its own.
 package protocol SharedPushTokens: Sendable {
+    /// Whether this process only looks, as a command does: it leaves the renewal of tokens to the others.
+    var isReadOnly: Bool { get }
+
     /// The token that is stored, and the time by the clock that all processes share.
     ///
     /// - Parameter key: names the key that the tokens are signed with.
@@ -27,6 +30,10 @@ package protocol SharedPushTokens: Sendable {
     /// - Returns: the token that is stored now.
     func replace(tokenIssuedAt issuedAt: Timestamp?, by token: SharedPushToken, of key: String) async throws
         -> SharedPushToken
+}
+
+extension SharedPushTokens {
+    package var isReadOnly: Bool { false }
 }
 
 /// Shares tokens within one process.

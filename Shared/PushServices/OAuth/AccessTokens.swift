@@ -6,7 +6,7 @@ import Synchronization
 final class AccessTokens: Sendable {
     typealias Answer = Result<String, AccessTokenFailure>
 
-    /// The answer of a push service to a push with a token.
+    /// The meaning of a push service's response, and whether another token may help.
     typealias Attempt = (result: PushResult, refusesToken: Bool)
 
     private struct Token {
@@ -24,6 +24,9 @@ final class AccessTokens: Sendable {
 
     private struct State {
         var token: Token?
+        /// The token that a push service has refused, until there is another one. It is used all the same: it may have
+        /// been refused for one device.
+        var refused: String?
         var failure: Failure?
         var failures = 0
         var isFetching = false
@@ -65,40 +68,53 @@ final class AccessTokens: Sendable {
     }
 
     /// Pushes with a token, and once more with another one if the push service refuses the first.
-    func push(deadline: ContinuousClock.Instant, _ attempt: (String) async -> Attempt) async -> PushResult {
-        switch await token(deadline: deadline) {
-        case .failure(let failure): return failure.result
-        case .success(let token):
-            let (result, refusesToken) = await attempt(token)
-            guard refusesToken, mayReplace(token) else { return result }
-            switch await self.token(deadline: deadline) {
+    ///
+    /// - Parameters:
+    ///   - request: the push with a token.
+    ///   - read: the meaning of the response.
+    func push(
+        deadline: ContinuousClock.Instant, _ request: (String) -> PushHTTPRequest, read: (PushHTTPResponse) -> Attempt
+    ) async -> PushResult {
+        var refused: String?
+        while true {
+            let token: String
+            switch await self.token(insteadOf: refused, deadline: deadline) {
             case .failure(let failure): return failure.result
-            case .success(let other): return await attempt(other).result
+            case .success(let text): token = text
+            }
+            switch await client.send(request(token), deadline: deadline) {
+            case .failure(let failure): return PushResult(failure)
+            case .success(let response):
+                let (result, refusesToken) = read(response)
+                guard refusesToken, refused == nil, mayReplace(token) else { return result }
+                refused = token
             }
         }
     }
 
-    /// Throws a token away that a push service refuses.
+    /// Notes that a push service has refused a token.
     ///
     /// - Returns: false if the token that replaced another one a moment ago is refused too: then it is not the token's
     ///   age.
     private func mayReplace(_ refused: String) -> Bool {
         let now = instant()
         return state.withLock { state in
-            guard let token = state.token, token.text == refused else { return true }
+            guard state.token?.text == refused, state.refused != refused else { return true }
             if let time = state.mayReplaceAt, now < time { return false }
             state.mayReplaceAt = now + Self.replacementInterval
-            state.token = nil
+            state.refused = refused
             return true
         }
     }
 
     /// The token; waits for it until the deadline or the task's cancellation.
-    func token(deadline: ContinuousClock.Instant) async -> Answer {
+    ///
+    /// - Parameter refused: a token that is of no use, if another one is to come.
+    func token(insteadOf refused: String? = nil, deadline: ContinuousClock.Instant) async -> Answer {
         let now = instant()
         let (answer, isDue) = state.withLock { state -> (Answer?, Bool) in
-            let answer = Self.answer(state, now: now)
-            let needsOne = state.token.map { now >= $0.renewAt } ?? true
+            let answer = Self.answer(state, insteadOf: refused, now: now)
+            let needsOne = state.token.map { now >= $0.renewAt || $0.text == state.refused } ?? true
             let mayAsk = state.failure.map { now >= $0.until } ?? true
             guard needsOne, mayAsk, !state.isFetching else { return (answer, false) }
             state.isFetching = true
@@ -107,12 +123,15 @@ final class AccessTokens: Sendable {
         // A task of its own: it serves all who wait, also when this push is given up.
         if isDue { Task { await fetch() } }
         if let answer { return answer }
-        return await wait(until: deadline)
+        return await wait(insteadOf: refused, until: deadline)
     }
 
     /// - Returns: `nil` if the token service is to be asked, or is being asked.
-    private static func answer(_ state: State, now: ContinuousClock.Instant) -> Answer? {
-        if let token = state.token, now < token.endsAt { return .success(token.text) }
+    private static func answer(
+        _ state: State, insteadOf refused: String?, now: ContinuousClock.Instant
+    ) -> Answer? {
+        let isUseless = refused != nil && refused == state.refused && refused == state.token?.text
+        if !isUseless, let token = state.token, now < token.endsAt { return .success(token.text) }
         guard let failure = state.failure, now < failure.until, !state.isFetching else { return nil }
         if case .failed(let reason, _) = failure.reason {
             return .failure(.failed(reason: reason, after: now.duration(to: failure.until)))
@@ -120,14 +139,15 @@ final class AccessTokens: Sendable {
         return .failure(failure.reason)
     }
 
-    private func wait(until deadline: ContinuousClock.Instant) async -> Answer {
+    private func wait(insteadOf refused: String?, until deadline: ContinuousClock.Instant) async -> Answer {
         let now = instant()
         let answer = await withTaskGroup(of: Answer?.self) { group in
             group.addTask {
                 try? await self.state.wait(in: \.waiters) { state in
                     // The answer may have come before this.
                     if state.isFetching { return nil }
-                    return Self.answer(state, now: now) ?? .failure(.unreachable(reason: "no token"))
+                    return Self.answer(state, insteadOf: refused, now: now)
+                        ?? .failure(.unreachable(reason: "no token"))
                 }
             }
             group.addTask {
@@ -148,12 +168,13 @@ final class AccessTokens: Sendable {
             switch result {
             case .success(let fetched):
                 state.token = Self.token(fetched, now: now)
-                (state.failure, state.failures) = (nil, 0)
+                (state.refused, state.failure, state.failures) = (nil, nil, 0)
             case .failure(let reason):
                 state.failures = min(state.failures + 1, 10)
                 state.failure = Failure(reason: reason, until: now + Self.pause(reason, failures: state.failures))
             }
-            let answer = Self.answer(state, now: now) ?? result.map(\.token)
+            // Who waits does not want the former token.
+            let answer = Self.answer(state, insteadOf: state.token?.text, now: now) ?? result.map(\.token)
             return (state.waiters.removeAll(), answer)
         }
         for waiter in waiters { waiter.resume(returning: answer) }

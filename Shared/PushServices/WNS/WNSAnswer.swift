@@ -13,7 +13,7 @@ struct WNSAnswer: Sendable {
         let answer: PushAnswer
         switch status {
         case 200...299: answer = Self.taken(response["x-wns-status"] ?? response["x-wns-notificationstatus"])
-        case 401: answer = .credentialRefused
+        case 401: answer = .channelRefused
         case 403: answer = .wrongSender
         case 404: answer = .wrongAddress
         case 406, 429: answer = .throttled(after: wait)

@@ -32,13 +32,11 @@ package final class WNSConnector: PushConnector {
         } catch {
             return error.result
         }
-        return await tokens.push(deadline: deadline) { token in
-            switch await client.send(message.request(token: token), deadline: deadline) {
-            case .failure(let failure): return (PushResult(failure), false)
-            case .success(let response):
-                let answer = WNSAnswer(response, now: now())
-                return (answer.result, answer.refusesToken)
-            }
+        return await tokens.push(deadline: deadline) {
+            message.request(token: $0)
+        } read: { response in
+            let answer = WNSAnswer(response, now: now())
+            return (answer.result, answer.refusesToken)
         }
     }
 
@@ -63,7 +61,10 @@ package final class WNSConnector: PushConnector {
             address: .handle("\(configuration.checkOrigin.text)/?token=securepush-check"), body: [],
             headers: ["x-wns-type": "wns/raw", "x-wns-ttl": "60"])
         let result = await push(request, deadline: deadline)
-        return result.answer == .credentialRefused ? .refused(reason: result.reason) : .good
+        return switch result.answer {
+        case .credentialRefused, .channelRefused: .refused(reason: result.reason)
+        default: .good
+        }
     }
 
     package func close(deadline: ContinuousClock.Instant) async { await client.close(deadline: deadline) }

@@ -10,8 +10,6 @@ struct LoggingConfiguration: Sendable, Hashable {
     var isColoured = false
     /// Whether each request gets a line at level info (`ACCESS_LOG`).
     var logsAccess = false
-    /// Logged at start: settings that are valid but should not be given in this way.
-    var warnings: [ConfigurationIssue] = []
 
     /// Reads `LOG_LEVEL`, `LOG_FORMAT` and `ACCESS_LOG`. The default format is `text` on a terminal, else `json`. Lines
     /// on a terminal have colours, unless `NO_COLOR` is set and not empty (no-color.org) or `TERM` is `dumb`.

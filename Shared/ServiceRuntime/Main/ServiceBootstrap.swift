@@ -35,7 +35,6 @@ enum ServiceBootstrap {
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
         let logger = Logger(label: name)
-        warn(logging.warnings, logger)
         let exporter = tracing.map {
             SpanExporter($0, service: name, version: SecurePushVersion.current, metrics: metrics, logger: logger)
         }

@@ -51,7 +51,7 @@ package enum ServiceMain {
         await serve(context, exporter, settings.sources) {
             let services = try await program.build(settings.own, context: context)
             // A start that fails reports its errors only.
-            ServiceBootstrap.warn(settings.openFiles, context.logger)
+            ServiceBootstrap.warn(settings.warnings, context.logger)
             return services
         }
     }
@@ -118,8 +118,7 @@ extension ServiceProgram {
         let settings = readAll(&reader)
         guard var settings, reader.issues.isEmpty else { throw ConfigurationError(reader.issues) }
         let keys = reader.keys
-        settings.logging.warnings = reader.exposedSecrets(keys) + reader.unknownVariables(keys)
-        settings.openFiles = reader.openFiles(keys)
+        settings.warnings = reader.exposedSecrets(keys) + reader.openFiles(keys) + reader.unknownVariables(keys)
         return settings
     }
 

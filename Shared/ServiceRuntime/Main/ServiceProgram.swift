@@ -60,6 +60,6 @@ package struct ServiceSettings<Own: Sendable>: Sendable {
     var tracing: TracingConfiguration?
     /// Knows under which names the settings were set.
     var sources: ConfigurationReader
-    /// Files of secrets that other users can access.
-    var openFiles: [ConfigurationIssue] = []
+    /// What an operator should correct, and can be worked with.
+    var warnings: [ConfigurationIssue] = []
 }

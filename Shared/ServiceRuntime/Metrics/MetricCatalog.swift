@@ -11,7 +11,7 @@ package enum MetricCatalog {
         .dispatchStoreFailures, .hubOutcomes, .outcomeRequests,
         .hubPushes, .hubPushDuration, .hubRetriesWaiting, .hubLaneState, .hubRemovalsSuspended, .hubDevicesRemoved,
         .hubSchedulesSetAside,
-        .retrievals, .timeToFetch, .inboxRequests, .devicesRemoved, .tokenRefreshes,
+        .retrievals, .timeToFetch, .inboxRequests, .answers, .deviceShown, .devicesRemoved, .tokenRefreshes,
         .pushConnections, .pushConnectionsOpened, .pushGoaways, .pushPingsUnanswered,
         .httpRequests, .httpRequestDuration, .httpConnections, .httpConnectionsClosed, .certificateExpiry,
         .httpRequestsInFlight, .httpBodiesAwaited, .postgresConnections, .postgresConnectionLosses, .fileUnusable,
@@ -198,6 +198,14 @@ extension Metric {
         "Time from accepting a notification until a device of the recipient first reads it.")
     package static let inboxRequests = Metric(
         "securepush_inbox_requests_total", .counter, of: ["retrieval"], "Inbox pages answered.")
+    package static let answers = Metric(
+        "securepush_answers_total", .counter, labels: ["result"], of: ["retrieval"],
+        "Answers by result (ok, repeated: the same again, other: 409, gone: 410, wrong_challenge, failed: the wrong "
+            + "challenge that ended the question).")
+    package static let deviceShown = Metric(
+        "securepush_device_shown_total", .counter, labels: ["platform", "text", "code"], of: ["retrieval"],
+        "Reports of devices that have shown a notification, by text (secret, generic) and code (such as SP-KEY, other "
+            + "for one that this version does not know, none). The platform is that of the installation, or unknown.")
     package static let devicesRemoved = Metric(
         "securepush_devices_removed_total", .counter, labels: ["reason"], of: ["retrieval"],
         "Devices removed, by reason (user: by its user, takeover: its handle was registered again, gone: 410 from "

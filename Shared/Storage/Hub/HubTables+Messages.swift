@@ -10,10 +10,9 @@ extension HubTables {
 
     /// Stores messages, or replaces them.
     package func keep(_ messages: [HubMessage]) async throws {
-        if messages.isEmpty { return }
-        try await store.write(weight: messages.count, bytes: messages.reduce(0) { $0 + $1.heldBytes }) { db in
-            try db.run(each: messages.sorted { $0.id < $1.id }.map(SQL.save))
-        }
+        // Of a message that is there twice the newest state counts.
+        let newest = Dictionary(messages.map { ($0.id, $0) }) { $1 }.values.sorted { $0.id < $1.id }
+        try await store.insert(SQL.rows(newest), bytes: messages.reduce(0) { $0 + $1.heldBytes })
     }
 
     package func message(_ id: String, hub: String) async throws -> HubMessage? {
@@ -172,13 +171,28 @@ extension SQL {
     static let messageColumns: SQL =
         "id, hub, state, enqueued_at, completed_at, tags, outcomes, body, purge_at"
 
-    static func save(_ message: HubMessage) -> SQL {
-        """
-        INSERT INTO hub_messages (\(.messageColumns)) VALUES (
-            \(message.id), \(message.hub), \(message.state), \(message.enqueuedAt), \(message.completedAt),
-            \(message.tags), \(HubMessage.encode(message.outcomes)), \(message.body), \(message.purgeAt))
-        ON CONFLICT (id) DO UPDATE SET state = excluded.state, completed_at = excluded.completed_at,
-            outcomes = excluded.outcomes, purge_at = excluded.purge_at
-        """
+    private static let messageRows = SQLRows(
+        into: "hub_messages",
+        [
+            ("id", .text), ("hub", .text), ("state", .text), ("enqueued_at", .integer), ("completed_at", .integer),
+            ("tags", .text), ("outcomes", .text), ("body", .bytes), ("purge_at", .integer),
+        ],
+        conflict: """
+            ON CONFLICT (id) DO UPDATE SET state = excluded.state, completed_at = excluded.completed_at,
+                outcomes = excluded.outcomes, purge_at = excluded.purge_at
+            """)
+
+    fileprivate static func rows(_ messages: [HubMessage]) -> SQLRows {
+        var rows = messageRows
+        for message in messages {
+            rows.append([
+                .text(message.id), .text(message.hub), .text(message.state), message.enqueuedAt.sqlValue,
+                message.completedAt?.sqlValue ?? .null, message.tags.map(SQLValue.text) ?? .null,
+                .text(HubMessage.encode(message.outcomes)), .bytes(message.body), message.purgeAt.sqlValue,
+            ])
+        }
+        return rows
     }
+
+    static func save(_ message: HubMessage) -> [SQL] { rows([message]).statements }
 }

@@ -15,7 +15,7 @@ extension HubTables {
             let stored = try db.first(
                 "SELECT \(.messageColumns) FROM hub_messages WHERE id = \(message.id) \(.forUpdate)"
             ) { row in try HubMessage(&row) }
-            try db.run(each: [.save(message.adding(stored?.outcomes ?? []))] + pushes.map(SQL.insert))
+            try db.run(each: SQL.save(message.adding(stored?.outcomes ?? [])) + pushes.map(SQL.insert))
         }
     }
 

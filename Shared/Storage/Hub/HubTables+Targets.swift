@@ -57,11 +57,28 @@ extension HubTables {
 extension SQLStore {
     /// The pages of finds, which have one `after` and one `limit`.
     func pages(of group: [HubFind]) async throws -> [HubPage] {
-        guard let first = group.first else { return [] }
-        let keys = Set(group.flatMap(\.keys))
-        let rows = try await all(HubFind.sql(keys: keys, after: first.after, limit: first.limit)) { row in
-            (key: try row() as String, registration: try HubRegistrationRow(&row))
-        }
+        guard let sql = HubFind.sql(of: group) else { return [] }
+        return HubFind.pages(of: group, try await all(sql, HubFind.read))
+    }
+
+    func pages(of group: [HubFind], then completion: @escaping GroupCommit<HubFind, HubPage>.Completion) {
+        guard let sql = HubFind.sql(of: group) else { return completion(.success([])) }
+        all(sql, HubFind.read) { rows in completion(rows.map { HubFind.pages(of: group, $0) }) }
+    }
+}
+
+extension HubFind {
+    fileprivate typealias Found = (key: String, registration: HubRegistrationRow)
+
+    fileprivate static func sql(of group: [HubFind]) -> SQL? {
+        group.first.map { sql(keys: Set(group.flatMap(\.keys)), after: $0.after, limit: $0.limit) }
+    }
+
+    @Sendable fileprivate static func read(_ row: inout SQLRow) throws -> Found {
+        (key: try row(), registration: try HubRegistrationRow(&row))
+    }
+
+    fileprivate static func pages(of group: [HubFind], _ rows: [Found]) -> [HubPage] {
         let found = Dictionary(grouping: rows, by: \.key)
         return group.map { find in
             var seen: Set<Int64> = []

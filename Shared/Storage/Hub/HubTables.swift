@@ -27,7 +27,7 @@ package struct HubTables: Sendable {
 
     init(_ store: some SQLStore) {
         self.store = store
-        finds = GroupCommit(limit: Self.maxGroup, weight: \.keys.count) { group in try await store.pages(of: group) }
+        finds = GroupCommit(limit: Self.maxGroup, weight: \.keys.count) { store.pages(of: $0, then: $1) }
         finds.start()
     }
 }

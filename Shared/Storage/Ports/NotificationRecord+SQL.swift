@@ -15,14 +15,17 @@ extension NotificationRecord {
             revokedAt: try row(), shownAt: try row())
     }
 
-    /// ``columns`` of a notification `n`, and what its follow-ups have come to.
+    /// The tables of ``columnsWithFollowUps``.
+    static let tables = "notifications AS n LEFT JOIN answers AS a ON a.notification_id = n.id"
+
+    /// ``columns`` of a notification `n`, what its follow-ups have come to, and its answer `a` without the text.
     static let columnsWithFollowUps: String = {
         let find = { (column: String, kind: FollowUp.Kind) in
             "(SELECT f.\(column) FROM follow_ups AS f WHERE f.notification_id = n.id AND f.kind = \(kind.code))"
         }
         return [
             columns, find("deliveries", .withdrawal), "n.remind IS NOT NULL", find("sent", .reminder),
-            find("due_at", .reminder),
+            find("due_at", .reminder), "coalesce(a.wrong_challenges, 0)", Answer.columns,
         ].joined(separator: ", ")
     }()
 
@@ -34,6 +37,12 @@ extension NotificationRecord {
         let next = try due.flatMap { $0 == FollowUpRow.never ? nil : $0 }
             .map { try Timestamp(stored: $0, column: "due_at") }
         self = record.adding(withdrawals: withdrawals, reminders: hasReminders ? (sent ?? 0, next) : nil)
+        let wrong: Int = try row()
+        if let given = try Answer(&row) {
+            answer = .given(given)
+        } else if wrong >= Question.maxWrongChallenges {
+            answer = .failed
+        }
     }
 }
 

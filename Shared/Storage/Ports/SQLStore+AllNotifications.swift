@@ -47,7 +47,7 @@ extension SQLStore {
             """
             SELECT \(raw: NotificationRecord.columnsWithFollowUps), sender, attempt,
                 (SELECT due_at FROM outbox WHERE notification_id = n.id)
-            FROM notifications AS n WHERE id = \(id)
+            FROM \(raw: NotificationRecord.tables) WHERE id = \(id)
             """
         ) { row in
             NotificationLife(

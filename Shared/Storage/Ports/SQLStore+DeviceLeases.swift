@@ -181,7 +181,8 @@ extension SQL {
                 THEN known.updated_at ELSE excluded.updated_at END,
             last_seen_at = excluded.last_seen_at, expires_at = excluded.expires_at,
             encryption_key = CASE WHEN known.owner = excluded.owner THEN known.encryption_key END,
-            encryption_key_at = CASE WHEN known.owner = excluded.owner THEN known.encryption_key_at END
+            encryption_key_at = CASE WHEN known.owner = excluded.owner THEN known.encryption_key_at END,
+            key_notice_at = CASE WHEN known.owner = excluded.owner THEN known.key_notice_at END
         """
     }
 

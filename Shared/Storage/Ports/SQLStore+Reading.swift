@@ -15,13 +15,14 @@ extension SQLStore {
     func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState] {
         let found = try await all(
             """
-            SELECT id, expires_at, not_before, revoked_at IS NOT NULL, read_at IS NOT NULL FROM notifications
+            SELECT id, expires_at, not_before, revoked_at IS NOT NULL, read_at IS NOT NULL, display FROM notifications
             WHERE id \(in: ids) AND recipient = \(recipient)
             """
         ) { row in
             let id: NotificationID = try row()
             let state = ReadingState(
-                expiresAt: try row(), notBefore: try row(), isRevoked: try row(), isRead: try row())
+                expiresAt: try row(), notBefore: try row(), isRevoked: try row(), isRead: try row(),
+                display: try Display(stored: row()))
             return (id, state)
         }
         return Dictionary(found) { $1 }

@@ -32,6 +32,7 @@ extension SQLStore {
             return result.count
         }
         report.payloads = try await purge { try await destroyPayloads(limit: $0, skip: $1, now: now) }
+        report.answers = try await purge { try await destroyAnswers(limit: $0, skip: $1, now: now) }
         report.notifications = try await purge { try await forgetNotifications(limit: $0, skip: $1, now: now) }
         report.keys = try await purge { try await forgetKeys(limit: $0, skip: $1, now: now) }
         return report
@@ -63,6 +64,21 @@ extension SQLStore {
         }
     }
 
+    /// Destroys the texts of answers whose senders had time to read them.
+    private func destroyAnswers(limit: Int, skip: Int, now: Timestamp) async throws -> PurgeSteps.Done {
+        let count = try await run(
+            weight: limit,
+            """
+            WITH due AS MATERIALIZED (
+                SELECT notification_id FROM answers WHERE text_until <= \(now)
+                ORDER BY text_until LIMIT \(limit) OFFSET \(skip) \(.skipLocked)
+            )
+            UPDATE answers SET text_key = NULL, text_sealed = NULL, text_until = NULL
+            WHERE notification_id IN (SELECT notification_id FROM due)
+            """)
+        return (count, count == limit)
+    }
+
     /// Removes all rows of notifications whose tombstone time has passed. With the last notification of a recipient it
     /// removes the state of the recipient's silent pushes, which is as old.
     private func forgetNotifications(limit: Int, skip: Int, now: Timestamp) async throws -> PurgeSteps.Done {
@@ -78,6 +94,8 @@ extension SQLStore {
                 "DELETE FROM payloads WHERE notification_id \(in: ids)",
                 "DELETE FROM outbox WHERE notification_id \(in: ids)",
                 "DELETE FROM follow_ups WHERE notification_id \(in: ids)",
+                "DELETE FROM answers WHERE notification_id \(in: ids)",
+                "DELETE FROM device_reports WHERE notification_id \(in: ids)",
                 """
                 DELETE FROM silent_pushes
                 WHERE recipient \(in: Set(recipients)) AND pushed_at <= \(now - RetentionPolicy.tombstone)
@@ -112,7 +130,12 @@ extension SQLStore {
                 WHERE notification_id > \(after ?? NotificationID(high: 0, low: 0))
                 ORDER BY notification_id LIMIT \(max(limit, 1))
             )
-            SELECT key_id, count(*), NULL FROM page WHERE is_live GROUP BY key_id
+            SELECT key_id, count(*), NULL FROM (
+                SELECT key_id FROM page WHERE is_live
+                UNION ALL
+                SELECT text_key FROM answers JOIN page ON page.notification_id = answers.notification_id
+                WHERE text_key IS NOT NULL AND text_until > \(now)
+            ) AS sealed GROUP BY key_id
             UNION ALL
             SELECT NULL, 0, (
                 SELECT notification_id FROM page ORDER BY notification_id LIMIT 1 OFFSET \(max(limit, 1) - 1))

@@ -5,10 +5,17 @@ extension SQLStore {
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         try await first(
             """
-            SELECT \(raw: NotificationRecord.columnsWithFollowUps) FROM notifications AS n
-            WHERE id = \(id) AND sender = \(sender)
+            SELECT \(raw: NotificationRecord.columnsWithFollowUps), a.text_key, a.text_sealed
+            FROM \(raw: NotificationRecord.tables) WHERE id = \(id) AND sender = \(sender)
             """
-        ) { row in try NotificationRecord(withFollowUps: &row) }
+        ) { row in
+            var record = try NotificationRecord(withFollowUps: &row)
+            if case .given(var answer) = record.answer {
+                answer.text = try SealedPayload(ifPresent: &row)
+                record.answer = .given(answer)
+            }
+            return record
+        }
     }
 
     func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
@@ -35,6 +42,10 @@ extension SQLStore {
                 WHERE notification_id = \(id) AND sealed IS NOT NULL
                 """,
                 "DELETE FROM outbox WHERE notification_id = \(id)",
+                """
+                UPDATE answers SET is_closed = 1, text_key = NULL, text_sealed = NULL, text_until = NULL
+                WHERE notification_id = \(id)
+                """,
             ]
             // Only the call that sets the time withdraws, and only what was pushed.
             if revoked.revokedAt == now, revoked.deliveries?.contains(StorageCoding.sent) == true {

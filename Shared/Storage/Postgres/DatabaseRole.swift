@@ -34,11 +34,17 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                     "SELECT, INSERT, DELETE, UPDATE (revoked_at, status, attempt, deliveries, recorded_attempt)"
                 ),
                 ("payloads", "SELECT, INSERT, DELETE, UPDATE (sealed, purge_at)"),
+                ("answers", "SELECT, INSERT, DELETE, UPDATE (is_closed, text_key, text_sealed, text_until)"),
+                ("device_reports", "SELECT, DELETE"),
                 ("outbox", all), ("follow_ups", all), ("idempotency_keys", all),
                 // The purge removes rows of recipients without notifications.
                 ("silent_pushes", "SELECT, DELETE"),
                 // Senders read the keys and the number of a recipient's devices, and nothing else of the devices.
-                ("installations", "SELECT (id, owner, encryption_key, encryption_key_at)"),
+                // Ingest tells users about new keys.
+                (
+                    "installations",
+                    "SELECT (id, owner, encryption_key, encryption_key_at, key_notice_at), UPDATE (key_notice_at)"
+                ),
                 ("registrations", "SELECT (owner, platform)"), schema,
             ]
         case .dispatcher:
@@ -56,6 +62,12 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
         case .retrieval:
             return [
                 ("notifications", "SELECT, UPDATE (read_at, shown_at)"), ("payloads", "SELECT"),
+                (
+                    "answers",
+                    "SELECT, UPDATE (wrong_challenges, action, answered_at, device_id, text_key, text_sealed, "
+                        + "text_until)"
+                ),
+                ("device_reports", "SELECT, INSERT, UPDATE"),
                 // A first reading adds a withdrawal if the dispatcher has DISPATCH_WITHDRAW=read.
                 ("follow_ups", "INSERT (notification_id, kind, due_at)"), ("registrations", all),
                 ("installations", all), ("device_leases", all), ("device_places", all), ("refresh_tokens", all), schema,
@@ -70,14 +82,16 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                         + "traceparent), UPDATE (status, attempt, claimed_at, deliveries, recorded_attempt)"
                 ),
                 ("outbox", "SELECT, INSERT, UPDATE"),
-                ("follow_ups", "SELECT (notification_id, kind, deliveries, sent, due_at)"), schema,
+                ("follow_ups", "SELECT (notification_id, kind, deliveries, sent, due_at)"),
+                ("answers", "SELECT (notification_id, wrong_challenges, action, answered_at, device_id)"),
+                ("device_reports", "SELECT"), schema,
             ]
         case .hub:
             return HubSchema.tables.map { ($0, all) } + [(HubSchema.markTable, "SELECT")]
         case .cli:
             return [
                 ("notifications", "SELECT, UPDATE (status, attempt, deliveries, recorded_attempt)"),
-                ("payloads", "SELECT"),
+                ("payloads", "SELECT"), ("answers", "SELECT (notification_id, text_key, text_until)"),
                 ("outbox", "SELECT, INSERT, UPDATE"), ("registrations", all), ("installations", all),
                 // `hubs rebalance` moves devices.
                 ("device_leases", all), ("device_places", all),
@@ -95,7 +109,8 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
 package enum DatabaseRoles {
     private static let tables =
         [
-            "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
+            "notifications", "payloads", "answers", "device_reports", "outbox", "registrations", "idempotency_keys",
+            "installations",
             "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch",
             "schema_migrations",
         ] + HubSchema.tables + [HubSchema.markTable]

@@ -51,6 +51,34 @@ extension Presentation {
     }
 }
 
+extension Display {
+    /// NULL is ``full``, as in most rows.
+    var code: Int16? {
+        switch self {
+        case .full: nil
+        case .redacted: 1
+        case .app: 2
+        }
+    }
+
+    init?(code: Int16?) {
+        switch code {
+        case nil: self = .full
+        case 1: self = .redacted
+        case 2: self = .app
+        default: return nil
+        }
+    }
+
+    /// - Throws: ``StorageError`` with code `failed` for a number that this program did not write.
+    init(stored code: Int16?) throws(StorageError) {
+        guard let display = Display(code: code) else {
+            throw StorageError(.failed, "The column display holds a number that cannot be read.")
+        }
+        self = display
+    }
+}
+
 extension Priority {
     var code: Int16 {
         switch self {

@@ -31,7 +31,8 @@ extension PostgresSchema {
             last_seen_at bigint NOT NULL,
             expires_at bigint,
             encryption_key bytea,
-            encryption_key_at bigint
+            encryption_key_at bigint,
+            key_notice_at bigint
         )
         """,
         "CREATE UNIQUE INDEX installations_id ON installations (lower(id))",
@@ -40,6 +41,7 @@ extension PostgresSchema {
         "CREATE INDEX installations_seen ON installations (last_seen_at)",
         "CREATE INDEX installations_expiry ON installations (expires_at) WHERE expires_at IS NOT NULL",
         "CREATE INDEX installations_new_handle ON installations (new_handle_at) WHERE new_handle_at IS NOT NULL",
+        "CREATE INDEX installations_key_notice ON installations (key_notice_at) WHERE key_notice_at IS NOT NULL",
     ]
 
     // A key is a folded ID. A row of `device_places` is a hub at which a device may be (HUB_POOL_FILE); it outlives its

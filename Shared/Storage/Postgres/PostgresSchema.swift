@@ -7,7 +7,8 @@
 /// Decision: docs/decisions/0014-one-postgresql-statement-per-frequent-operation.md
 enum PostgresSchema {
     static let statements =
-        notifications + payloads + outbox + followUps + idempotencyKeys + [silentPushes] + outcomeWatch
+        notifications + payloads + answers + deviceReports + outbox + followUps + idempotencyKeys + [silentPushes]
+        + outcomeWatch
         + devices + deviceLeases + refreshTokens
 
     // Statuses change here, as HOT updates: no column that changes is in an index, and a page has room for the new
@@ -40,7 +41,8 @@ enum PostgresSchema {
             claimed_at bigint,
             recorded_attempt integer,
             remind text,
-            shown_at bigint
+            shown_at bigint,
+            display smallint
         ) WITH (fillfactor = 30)
         """,
         "CREATE INDEX notifications_sender ON notifications (sender, id)",
@@ -68,6 +70,44 @@ enum PostgresSchema {
         "ALTER TABLE payloads ALTER COLUMN sealed SET STORAGE EXTERNAL",
         "CREATE INDEX payloads_to_destroy ON payloads (purge_at) WHERE sealed IS NOT NULL",
         "CREATE INDEX payloads_to_forget ON payloads (purge_at) WHERE sealed IS NULL",
+    ]
+
+    // A row for each notification that asks for an answer. `challenge` is a fingerprint. The text of the answer is
+    // destroyed at `text_until`; `is_closed` is 1 after the sender has revoked the notification.
+    private static let answers = [
+        """
+        CREATE TABLE answers (
+            notification_id uuid PRIMARY KEY,
+            options text NOT NULL,
+            challenge bytea,
+            wrong_challenges smallint NOT NULL DEFAULT 0,
+            is_closed smallint NOT NULL DEFAULT 0,
+            action text,
+            answered_at bigint,
+            device_id text,
+            text_key text,
+            text_sealed bytea,
+            text_until bigint
+        ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)
+        """,
+        "CREATE INDEX answers_to_destroy ON answers (text_until) WHERE text_until IS NOT NULL",
+    ]
+
+    // What devices have shown, as they reported it last.
+    private static let deviceReports = [
+        """
+        CREATE TABLE device_reports (
+            notification_id uuid NOT NULL,
+            device_id text COLLATE "C" NOT NULL,
+            platform text NOT NULL,
+            shown_at bigint NOT NULL,
+            is_generic smallint NOT NULL,
+            code text,
+            sdk text,
+            PRIMARY KEY (notification_id, device_id)
+        ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)
+        """,
+        "CREATE INDEX device_reports_generic ON device_reports (shown_at) WHERE is_generic = 1",
     ]
 
     // Rows are short-lived, so the table is vacuumed often. A published entry has the maximum `due_at`, so that the

@@ -26,12 +26,12 @@ extension PostgresStatement {
     /// is rewritten unchanged, because RETURNING contains only written rows, and reads them after the wait: so a repeat
     /// costs one row version and no second statement. `holder` identifies the owner of a key afterwards, even if the
     /// statement is repeated after a lost connection.
-    fileprivate static let appendOnce = appendOnce(remind: nil)
+    fileprivate static let appendOnce = appendOnce(extras: nil)
 
-    /// ``appendOnce`` for groups with reminders.
-    fileprivate static let appendOnceWithReminders = appendOnce(remind: 29)
+    /// ``appendOnce`` for groups with extras.
+    fileprivate static let appendOnceWithExtras = appendOnce(extras: 29)
 
-    private static func appendOnce(remind: Int?) -> PostgresStatement {
+    private static func appendOnce(extras: Int?) -> PostgresStatement {
         PostgresStatement(
             """
             WITH taken AS (
@@ -43,13 +43,13 @@ extension PostgresStatement {
                 ON CONFLICT (sender, value, line) DO UPDATE SET \(takeover)
                 RETURNING *
             ), stored AS (
-                INSERT INTO notifications (\(notificationColumns(remind)))
-                SELECT \(notificationColumns(remind))
-                FROM (SELECT \(notificationInput(remind)), unnest($19::uuid[]) AS holder) AS input
+                INSERT INTO notifications (\(notificationColumns(extras)))
+                SELECT \(notificationColumns(extras))
+                FROM (SELECT \(notificationInput(extras)), unnest($19::uuid[]) AS holder) AS input
                 WHERE (holder IN (SELECT holder FROM taken)) IS TRUE
                 ON CONFLICT (id) DO NOTHING
                 RETURNING id
-            ), \(payloadsOfStored), \(entriesOfStored)
+            ), \(payloadsOfStored), \(entriesOfStored)\(questionsOfStored(extras))
             SELECT sender, value, line, fingerprint, location, body, expires_at FROM taken
             WHERE (holder IN (SELECT unnest($23::uuid[]))) IS NOT TRUE
             """)
@@ -91,9 +91,9 @@ extension PostgresClient {
     private func appendOnce(_ round: [KeyedAppend]) async throws -> [IdempotentRequest.Key: IdempotentRequest] {
         var parameters = PostgresParameters(round)
         let notifications = round.flatMap(\.notifications)
-        let hasReminders = notifications.contains(where: \.hasReminders)
-        if hasReminders { parameters.append(notifications) { StorageCoding.encode(remind: $0.notification.remind) } }
-        let statement = hasReminders ? PostgresStatement.appendOnceWithReminders : .appendOnce
+        let hasExtras = notifications.contains(where: \.hasExtras)
+        if hasExtras { parameters.appendExtras(notifications) }
+        let statement = hasExtras ? PostgresStatement.appendOnceWithExtras : .appendOnce
         let result = try await queryRepeating(statement, parameters)
         return try decoding {
             var earlier: [IdempotentRequest.Key: IdempotentRequest] = [:]

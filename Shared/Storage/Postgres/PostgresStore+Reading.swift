@@ -62,7 +62,7 @@ extension PostgresStatement {
     fileprivate static let find = PostgresStatement(
         """
         SELECT asked.position, n.created_at, n.expires_at, n.read_at, n.revoked_at IS NOT NULL, p.key_id, p.sealed,
-            n.traceparent, n.not_before
+            n.traceparent, n.not_before, n.display
         FROM (\(readingInput)) AS asked
         JOIN notifications AS n ON n.id = asked.id AND n.recipient = asked.recipient COLLATE "C"
         LEFT JOIN payloads AS p ON p.notification_id = n.id
@@ -146,6 +146,6 @@ extension StoredNotification {
             notBefore: try row.timestampIfPresent(8), readAt: try row.timestampIfPresent(3),
             isRevoked: try row.decode(4),
             payload: keyID.flatMap { keyID in sealed.map { SealedPayload(keyID: keyID, bytes: $0) } },
-            traceparent: try row.decodeIfPresent(7))
+            traceparent: try row.decodeIfPresent(7), display: try Display(stored: row.decodeIfPresent(9)))
     }
 }

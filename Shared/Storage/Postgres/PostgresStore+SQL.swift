@@ -42,6 +42,29 @@ extension PostgresStore: SQLStore {
         let result = try await query(PostgresStatement.cached(sql), sql.postgresParameters)
         return try decoding { try result.map { try $0.read(read) } }
     }
+
+    func all<Value: Sendable>(
+        _ sql: SQL, _ read: @escaping @Sendable (inout SQLRow) throws -> Value,
+        then completion: @escaping @Sendable (Result<[Value], any Error>) -> Void
+    ) {
+        client.query(PostgresStatement.cached(sql), sql.postgresParameters) { result in
+            completion(
+                Result {
+                    do {
+                        let rows = try result.get()
+                        return try decoding { try rows.map { try $0.read(read) } }
+                    } catch {
+                        throw StorageError.mapping(error)
+                    }
+                })
+        }
+    }
+
+    func insert(_ rows: SQLRows, bytes: Int) async throws {
+        if rows.isEmpty { return }
+        let sql = rows.statement
+        _ = try await finish(PostgresStatement.cached(sql), sql.postgresParameters)
+    }
 }
 
 extension PostgresTransaction: SQLTransaction {

@@ -17,63 +17,66 @@ extension PostgresStore {
 extension PostgresStatement {
     /// One statement, so one round trip and one transaction. All IDs are new, as those of ingest are: if one is stored
     /// already, the statement fails and changes nothing.
-    fileprivate static let append = append(remind: nil)
+    fileprivate static let append = append(extras: nil)
 
-    /// ``append`` for groups with reminders. The others need no array for them.
-    fileprivate static let appendWithReminders = append(remind: reminders)
+    /// ``append`` for groups with extras (``SealedNotification/hasExtras``). The others need no arrays for them.
+    fileprivate static let appendWithExtras = append(extras: extras)
 
-    /// The number of the parameter with the reminders.
-    private static let reminders = 19
+    /// The number of the first parameter with extras.
+    private static let extras = 19
 
     /// Without ON CONFLICT: that costs a third more, because PostgreSQL then looks for each row in the index first,
     /// writes it as a speculative one, and confirms it in the WAL.
-    private static func append(remind: Int?) -> PostgresStatement {
+    private static func append(extras: Int?) -> PostgresStatement {
         PostgresStatement(
             """
             WITH stored AS (
-                INSERT INTO notifications (\(notificationColumns(remind))) SELECT \(notificationInput(remind))
+                INSERT INTO notifications (\(notificationColumns(extras))) SELECT \(notificationInput(extras))
             ), payload AS (
                 INSERT INTO payloads (notification_id, key_id, sealed, purge_at) SELECT \(payloadInput)
             ), entry AS (
                 INSERT INTO outbox (notification_id, due_at, traceparent) SELECT \(entryInput)
-            )
+            )\(questions(extras))
             SELECT
             """)
     }
 
     /// An existing notification is not changed and gets no second outbox row, so repeating this after a lost connection
     /// changes nothing.
-    fileprivate static let appendAbsent = appendAbsent(remind: nil)
+    fileprivate static let appendAbsent = appendAbsent(extras: nil)
 
-    /// ``appendAbsent`` for groups with reminders.
-    fileprivate static let appendAbsentWithReminders = appendAbsent(remind: reminders)
+    /// ``appendAbsent`` for groups with extras.
+    fileprivate static let appendAbsentWithExtras = appendAbsent(extras: extras)
 
-    private static func appendAbsent(remind: Int?) -> PostgresStatement {
+    private static func appendAbsent(extras: Int?) -> PostgresStatement {
         PostgresStatement(
             """
             WITH stored AS (
-                INSERT INTO notifications (\(notificationColumns(remind))) SELECT \(notificationInput(remind))
+                INSERT INTO notifications (\(notificationColumns(extras))) SELECT \(notificationInput(extras))
                 ON CONFLICT (id) DO NOTHING
                 RETURNING id
-            ), \(payloadsOfStored), \(entriesOfStored)
+            ), \(payloadsOfStored), \(entriesOfStored)\(questionsOfStored(extras))
             SELECT
             """)
     }
 
     /// The columns of a new row of `notifications`.
     ///
-    /// - Parameter remind: the number of the parameter with the reminders; `nil` without.
-    static func notificationColumns(_ remind: Int?) -> String { insertedColumns + (remind == nil ? "" : ", remind") }
+    /// - Parameter extras: the number of the first parameter with extras; `nil` without.
+    static func notificationColumns(_ extras: Int?) -> String {
+        insertedColumns + (extras == nil ? "" : ", remind, display")
+    }
 
     private static let insertedColumns = """
         id, sender, recipient, presentation, alert_title, alert_body, platforms, created_at, expires_at, not_before,
         collapse_key, priority, traceparent, bounds_push, attempt
         """
 
-    /// ``insertedColumns`` from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of
-    /// texts.
-    static func notificationInput(_ remind: Int?) -> String {
-        insertedInput + (remind.map { ", unnest($\($0)::text[]) AS remind" } ?? "")
+    /// ``insertedColumns`` from the arrays of ``PostgresParameters/init(_:capacity:)``, and those of
+    /// ``PostgresParameters/appendExtras(_:)``.
+    static func notificationInput(_ extras: Int?) -> String {
+        insertedInput
+            + (extras.map { ", unnest($\($0)::text[]) AS remind, unnest($\($0 + 1)::smallint[]) AS display" } ?? "")
     }
 
     private static let insertedInput = """
@@ -115,6 +118,27 @@ extension PostgresStatement {
             ON CONFLICT (notification_id) DO NOTHING
         )
         """
+
+    /// Adds the questions.
+    private static func questions(_ extras: Int?, and condition: String = "") -> String {
+        guard let extras else { return "" }
+        return """
+            , question AS (
+                INSERT INTO answers (notification_id, options, challenge)
+                SELECT id, options, challenge FROM (
+                    SELECT unnest($1::uuid[]) AS id, unnest($\(extras + 2)::text[]) AS options,
+                        unnest($\(extras + 3)::bytea[]) AS challenge
+                ) AS input
+                WHERE options IS NOT NULL\(condition)
+            )
+            """
+    }
+
+    /// Adds the questions of the rows that the CTE `stored` returned.
+    static func questionsOfStored(_ extras: Int?) -> String {
+        questions(
+            extras, and: " AND (id IN (SELECT id FROM stored)) IS TRUE ON CONFLICT (notification_id) DO NOTHING")
+    }
 }
 
 extension PostgresClient {
@@ -124,14 +148,14 @@ extension PostgresClient {
         _ group: [SealedNotification], then completion: @escaping GroupCommit<SealedNotification, Void>.Completion
     ) {
         var parameters = PostgresParameters(group)
-        let hasReminders = group.contains(where: \.hasReminders)
-        if hasReminders { parameters.append(group) { StorageCoding.encode(remind: $0.notification.remind) } }
+        let hasExtras = group.contains(where: \.hasExtras)
+        if hasExtras { parameters.appendExtras(group) }
         let done: [Void] = Array(repeating: (), count: group.count)
-        query(hasReminders ? .appendWithReminders : .append, parameters) { [parameters] result in
+        query(hasExtras ? .appendWithExtras : .append, parameters) { [parameters] result in
             guard case .failure(let error) = result, error.isDuplicate || self.canRepeat(after: error) else {
                 return completion(result.decoded { _ in done })
             }
-            self.query(hasReminders ? .appendAbsentWithReminders : .appendAbsent, parameters) {
+            self.query(hasExtras ? .appendAbsentWithExtras : .appendAbsent, parameters) {
                 completion($0.decoded { _ in done })
             }
         }
@@ -204,5 +228,13 @@ extension PostgresParameters {
         append(group) { OutboxPolicy.due(of: $0.notification).milliseconds }
         append(group) { $0.notification.expiryBoundsPush ? Int16(1) : 0 }
         append(group) { $0.claimsFirstAttempt ? Int16(1) : 0 }
+    }
+
+    /// The parameters of what few notifications have; see ``SealedNotification/hasExtras``.
+    mutating func appendExtras(_ group: [SealedNotification]) {
+        append(group) { StorageCoding.encode(remind: $0.notification.remind) }
+        append(group) { $0.notification.display.code }
+        append(group) { $0.question.map { StorageCoding.encode(options: $0.options) } }
+        append(group) { $0.question?.challenge }
     }
 }

@@ -18,6 +18,12 @@ struct SQL: Sendable, ExpressibleByStringInterpolation {
     init(stringLiteral text: String) { parts = [.text(text)] }
     init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
 
+    /// Constant text, as in `\(raw:)`.
+    init(text: String) { parts = [.text(text)] }
+
+    /// A value, or a list as an array of PostgreSQL.
+    init(parameter: SQLParameter) { parts = [.parameter(parameter)] }
+
     static func + (left: SQL, right: SQL) -> SQL {
         var sum = left
         sum.parts += right.parts

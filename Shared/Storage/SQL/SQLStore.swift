@@ -42,10 +42,39 @@ protocol SQLStore: Sendable {
     func all<Value: Sendable>(
         _ sql: SQL, _ read: @escaping @Sendable (inout SQLRow) throws -> Value
     ) async throws -> [Value]
+
+    /// The rows of one SELECT with a callback: on PostgreSQL without a task.
+    ///
+    /// - Parameter completion: called once, on any thread, so it must not block.
+    func all<Value: Sendable>(
+        _ sql: SQL, _ read: @escaping @Sendable (inout SQLRow) throws -> Value,
+        then completion: @escaping @Sendable (Result<[Value], any Error>) -> Void
+    )
+
+    /// Inserts rows: on PostgreSQL in one statement, in one round trip. Like ``write(kind:weight:bytes:_:)`` it is not
+    /// cancelled.
+    ///
+    /// - Parameter bytes: the approximate memory while they wait.
+    func insert(_ rows: SQLRows, bytes: Int) async throws
 }
 
 extension SQLStore {
     var readsAtOnce: Bool { false }
+
+    func all<Value: Sendable>(
+        _ sql: SQL, _ read: @escaping @Sendable (inout SQLRow) throws -> Value,
+        then completion: @escaping @Sendable (Result<[Value], any Error>) -> Void
+    ) {
+        Task {
+            do { completion(.success(try await all(sql, read))) } catch { completion(.failure(error)) }
+        }
+    }
+
+    func insert(_ rows: SQLRows, bytes: Int) async throws {
+        let statements = rows.statements
+        if statements.isEmpty { return }
+        try await write(weight: statements.count, bytes: bytes) { db in try db.run(each: statements) }
+    }
 
     func read<Value: Sendable>(
         kind: String = #function, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value

@@ -34,7 +34,8 @@ extension SQLiteSchema {
             last_seen_at INTEGER NOT NULL,
             expires_at INTEGER,
             encryption_key BLOB,
-            encryption_key_at INTEGER
+            encryption_key_at INTEGER,
+            key_notice_at INTEGER
         ) STRICT;
         CREATE UNIQUE INDEX installations_id ON installations (lower(id));
         CREATE INDEX installations_handle ON installations (handle, id);
@@ -42,6 +43,7 @@ extension SQLiteSchema {
         CREATE INDEX installations_seen ON installations (last_seen_at);
         CREATE INDEX installations_expiry ON installations (expires_at) WHERE expires_at IS NOT NULL;
         CREATE INDEX installations_new_handle ON installations (new_handle_at) WHERE new_handle_at IS NOT NULL;
+        CREATE INDEX installations_key_notice ON installations (key_notice_at) WHERE key_notice_at IS NOT NULL;
         CREATE TABLE device_leases (
             kind INTEGER NOT NULL,
             key TEXT NOT NULL,

@@ -6,7 +6,9 @@ import GRDB
 /// A table of narrow rows has no row ID: a row is in one tree instead of two, and new keys sort last (UUIDv7), so pages
 /// fill up in order. Times are milliseconds since the Unix epoch.
 enum SQLiteSchema {
-    static let statements = [notifications, payloads, outbox, idempotencyKeys, silentPushes, outcomeWatch, devices]
+    static let statements = [
+        notifications, payloads, answers, deviceReports, outbox, idempotencyKeys, silentPushes, outcomeWatch, devices,
+    ]
 
     /// The only table that the dispatcher touches. The second index covers the inbox query, so a user's inbox is one
     /// contiguous range of it.
@@ -34,7 +36,8 @@ enum SQLiteSchema {
             claimed_at INTEGER,
             recorded_attempt INTEGER,
             remind TEXT,
-            shown_at INTEGER
+            shown_at INTEGER,
+            display INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX notifications_sender ON notifications (sender, id);
         CREATE INDEX notifications_recipient ON notifications (
@@ -58,6 +61,40 @@ enum SQLiteSchema {
         ) STRICT;
         CREATE INDEX payloads_to_destroy ON payloads (purge_at) WHERE sealed IS NOT NULL;
         CREATE INDEX payloads_to_forget ON payloads (purge_at) WHERE sealed IS NULL;
+        """
+
+    /// A row for each notification that asks for an answer. `challenge` is a fingerprint. The text of the answer is
+    /// destroyed at `text_until`; `is_closed` is 1 after the sender has revoked the notification.
+    private static let answers = """
+        CREATE TABLE answers (
+            notification_id BLOB PRIMARY KEY NOT NULL,
+            options TEXT NOT NULL,
+            challenge BLOB,
+            wrong_challenges INTEGER NOT NULL DEFAULT 0,
+            is_closed INTEGER NOT NULL DEFAULT 0,
+            action TEXT,
+            answered_at INTEGER,
+            device_id TEXT,
+            text_key TEXT,
+            text_sealed BLOB,
+            text_until INTEGER
+        ) STRICT;
+        CREATE INDEX answers_to_destroy ON answers (text_until) WHERE text_until IS NOT NULL;
+        """
+
+    /// What devices have shown, as they reported it last.
+    private static let deviceReports = """
+        CREATE TABLE device_reports (
+            notification_id BLOB NOT NULL,
+            device_id TEXT NOT NULL,
+            platform TEXT NOT NULL,
+            shown_at INTEGER NOT NULL,
+            is_generic INTEGER NOT NULL,
+            code TEXT,
+            sdk TEXT,
+            PRIMARY KEY (notification_id, device_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX device_reports_generic ON device_reports (shown_at) WHERE is_generic = 1;
         """
 
     /// A published entry has the maximum `due_at`, so that the sweep of unpublished ones never finds it, and a

@@ -22,13 +22,15 @@ extension SQLiteTransaction {
                     """
                     INSERT INTO notifications (
                         id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title,
-                        alert_body, platforms, collapse_key, priority, traceparent, bounds_push, remind, attempt
+                        alert_body, platforms, collapse_key, priority, traceparent, bounds_push, remind, display,
+                        attempt
                     ) VALUES (
                         \(new.id), \(new.sender), \(new.recipient), \(new.createdAt), \(new.expiresAt),
                         \(new.notBefore), \(new.presentation.code), \(new.alert?.title), \(new.alert?.body),
                         \(new.platforms.map(StorageCoding.encode(platforms:))), \(new.collapseKey),
                         \(new.priority?.code), \(new.traceparent), \(new.expiryBoundsPush),
-                        \(StorageCoding.encode(remind: new.remind)), \(sealed.claimsFirstAttempt)
+                        \(StorageCoding.encode(remind: new.remind)), \(new.display.code),
+                        \(sealed.claimsFirstAttempt)
                     ) ON CONFLICT (id) DO NOTHING
                     """) > 0
             guard isNew else { continue }
@@ -41,6 +43,12 @@ extension SQLiteTransaction {
                 """
                 INSERT INTO outbox (notification_id, due_at, traceparent)
                 VALUES (\(new.id), \(OutboxPolicy.due(of: new)), \(new.traceparent))
+                """)
+            guard let question = sealed.question else { continue }
+            try run(
+                """
+                INSERT INTO answers (notification_id, options, challenge)
+                VALUES (\(new.id), \(StorageCoding.encode(options: question.options)), \(question.challenge))
                 """)
         }
     }
@@ -155,7 +163,8 @@ struct SQLiteFind: Sendable {
     func execute(_ db: SQLiteTransaction) throws -> StoredNotification? {
         try db.first(
             """
-            SELECT created_at, expires_at, not_before, read_at, revoked_at IS NOT NULL, key_id, sealed, traceparent
+            SELECT created_at, expires_at, not_before, read_at, revoked_at IS NOT NULL, key_id, sealed, traceparent,
+                display
             FROM notifications LEFT JOIN payloads ON notification_id = id
             WHERE id = \(id) AND recipient = \(recipient)
             """
@@ -167,7 +176,7 @@ struct SQLiteFind: Sendable {
                 id: id, createdAt: createdAt, expiresAt: expiresAt, notBefore: notBefore, readAt: readAt,
                 isRevoked: isRevoked,
                 payload: keyID.flatMap { keyID in sealed.map { SealedPayload(keyID: keyID, bytes: $0) } },
-                traceparent: try row())
+                traceparent: try row(), display: try Display(stored: row()))
         }
     }
 }

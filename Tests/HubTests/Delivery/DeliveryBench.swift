@@ -156,7 +156,7 @@ struct DeliveryBench: Sendable {
 
     static func pushers(_ connector: ScriptedConnector, version: Int = 1) -> PlatformPushers {
         var pushers = PlatformPushers()
-        for platform in [NotificationFormat.apple, .fcmv1, .browser] {
+        for platform in [NotificationFormat.apple, .fcmv1, .windows, .browser] {
             pushers[hub, platform] = .connector(connector, version: version)
         }
         return pushers

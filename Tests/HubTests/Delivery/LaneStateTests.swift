@@ -143,6 +143,26 @@ import Testing
         }
     }
 
+    /// A channel takes tokens of one of Microsoft's two token services. That the other one's are refused says nothing of
+    /// other channels.
+    @Test func `Channels of the other token service do not pause WNS`() async throws {
+        try await withDelivery { bench in
+            try await bench.send(bench.push("good", .windows))
+            for number in 0..<60 {
+                let foreign = bench.push("foreign\(number)", .windows, message: "f\(number)")
+                bench.connector.plan(foreign.handle, .answer(.channelRefused))
+                #expect(try await bench.send(foreign) == [.unknown])
+                #expect(try await bench.send(bench.push("good", .windows, message: "g\(number)")) == [.success])
+            }
+            #expect(bench.report?.state == .open && bench.report?.areRemovalsSuspended == false)
+            #expect(try await bench.stored(.windows) == 60)
+            // The token service has refused the credentials: that is for all.
+            bench.connector.plan("bad", .answer(.credentialRefused))
+            #expect(try await bench.send(bench.push("bad", .windows, message: "b")) == [.unknown])
+            #expect(bench.report?.state == .paused)
+        }
+    }
+
     @Test func `A device that was refused probes if no other one comes`() {
         let start = ContinuousClock.now
         var circuit = PushCircuit(areDevicesBound: true)
@@ -319,33 +339,14 @@ import Testing
             let suspended = try await bench.tables.suspendedLanes()
             #expect(suspended == [HubLaneKey(hub: DeliveryBench.hub, platform: "apple")])
             bench.delivery.lanes.use(DeliveryBench.pushers(bench.connector, version: 2))
-            bench.delivery.lanes.follow(suspended: suspended)
+            bench.delivery.graves.put([.look])
+            await bench.delivery.graves.waitUntilWritten()
             #expect(bench.report?.areRemovalsSuspended == false)
             bench.connector.answerAll(.answer(.accepted))
             try await bench.send(bench.push("H", message: "n"))
             await bench.delivery.graves.waitUntilWritten()
             #expect(try await bench.tables.suspendedLanes().isEmpty)
         }
-    }
-
-    @Test func `The guard counts the last thousand answers`() {
-        var guardian = RemovalGuard()
-        func note(_ isWrong: Bool, _ count: Int) -> Bool {
-            var hasTurned = false
-            for _ in 0..<count where guardian.note(isWrong: isWrong) != nil { hasTurned = true }
-            return hasTurned
-        }
-        #expect(!note(true, 49))
-        #expect(note(true, 1))
-        #expect(guardian.isSuspended)
-        // 50 wrong ones are 5 % of 1,000, and less when one of them is too old.
-        #expect(!note(false, 950))
-        #expect(guardian.isSuspended)
-        #expect(note(false, 1))
-        #expect(!guardian.isSuspended)
-        #expect(!note(true, 151))
-        #expect(note(true, 60))
-        #expect(guardian.isSuspended)
     }
 
     @Test func `A probe decides, and a failed one waits longer`() {

@@ -25,6 +25,22 @@ import Testing
         try await expectToHold { clock.sleeperCount == 0 }
     }
 
+    /// A look goes through all sends, and thousands of them may have deadlines of their own.
+    @Test func `Deadlines that are close to each other end together`() async throws {
+        let deadlines = SendDeadlines(clock.clock)
+        _ = add(1, after: .milliseconds(100), to: deadlines)
+        _ = add(2, after: .milliseconds(101), to: deadlines)
+        _ = add(3, after: .milliseconds(102), to: deadlines)
+        try await expectToHold { clock.sleeperCount == 1 }
+        clock.advance(by: .milliseconds(100))
+        try await expectToHold { self.ended.withLock { $0 } == [1] && clock.sleeperCount == 1 }
+        _ = add(4, after: .milliseconds(3), to: deadlines)
+        clock.advance(by: .milliseconds(9))
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .milliseconds(1))
+        try await expectToHold { self.ended.withLock { $0.sorted() } == [1, 2, 3, 4] && clock.sleeperCount == 0 }
+    }
+
     @Test func `Nobody sleeps for sends that have ended`() async throws {
         let deadlines = SendDeadlines(clock.clock)
         let first = add(1, after: .seconds(1), to: deadlines)

@@ -56,6 +56,20 @@ import Testing
         #expect(database.calls == [[1, 2, 3], [1], [2], [3]])
     }
 
+    @Test func `Elements wait for others, and a stop does not`() async throws {
+        let database = Database()
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let queue = WriteQueue<Int>("Numbers", gathering: .milliseconds(200), logger: logger) { try database.write($0) }
+        queue.put([1])
+        queue.put([2])
+        await queue.waitUntilWritten()
+        #expect(database.calls == [[1, 2]])
+        // A full group is written at once.
+        queue.put(Array(1...400))
+        await queue.finish()
+        #expect(database.calls.dropFirst() == [Array(1...200), Array(201...400)])
+    }
+
     /// The group fails at the first call, and the database goes away in the middle of the writes one by one.
     @Test(arguments: 2...5) func `None is lost when the database goes away in the middle`(_ call: Int) async {
         let database = Database(refusing: [2], away: [call])

@@ -51,10 +51,11 @@ import Testing
             key: ES256Key(), keyID: "ABC1234567", teamID: "DEF1234567", topic: "org.example.app")
         let rows = try Self.rows("### Answers of APNs")
         #expect(rows.count > 30)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         for row in rows {
             let connector = APNsConnector(
                 configuration: configuration, client: Answering(status: row.status, reason: row.reason),
-                tokens: LocalPushTokens(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                tokens: APNsTokens(configuration, store: LocalPushTokens(), logger: logger))
             let request = PushRequest(address: .handle("abcd"), body: Array(#"{"aps":{"alert":"a"}}"#.utf8))
             let answer = await connector.push(request, deadline: .now + .seconds(30)).answer
             let outcome = answer.cause == nil ? answer.outcome : .unknown

@@ -1,11 +1,13 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import PushServices
 import StackKit
 import Storage
+import TestSupport
 import Testing
 
 @testable import Hub
@@ -137,8 +139,7 @@ extension TestHub {
                 """
             try await expect(.ok, .put, "/app/installations/\(id)?api-version=2020-06", body: body)
         }
-        // A registration that is written in the same millisecond as a send outlives its answer.
-        await pause(.milliseconds(5))
+        try await waitForNextMillisecond()
     }
 
     /// Sends to a tag: the outcomes by name, after devices that are gone were removed.
@@ -166,6 +167,12 @@ extension TestHub {
     func deviceCount() async throws -> Int {
         try await state.delivery.tables.deviceCounts(hub: "app").reduce(0) { $0 + $1.count }
     }
+}
+
+/// A registration that is written in the same millisecond as a send outlives its answer.
+func waitForNextMillisecond() async throws {
+    let written = Timestamp.now
+    try await expectEventually { .now > written }
 }
 
 /// Runs a test with a hub whose only platform is a real one.

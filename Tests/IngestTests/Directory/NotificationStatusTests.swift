@@ -133,6 +133,29 @@ struct NotificationStatusTests {
         }
     }
 
+    @Test func `Devices that have shown it are listed, the newest first`() async throws {
+        try await withDirectory { bench in
+            let id = try await bench.stored()
+            let alice = try #require(UserName("alice"))
+            let time = Timestamp.now
+            let reports = [DeviceReport(text: .secret), DeviceReport(text: .generic, code: "SP-KEY", sdk: "web/1")]
+            for (number, report) in reports.enumerated() {
+                try await bench.store.save(
+                    Installation(
+                        id: "d-\(number)", owner: alice, platform: .apple, handle: "h-\(number)", document: [],
+                        updatedAt: time))
+                let platform = try await bench.store.report(
+                    report, of: id, by: "d-\(number)", owner: alice, now: time + .seconds(number))
+                #expect(platform == "apple")
+            }
+            let text = try await bench.status(of: id).text
+            let expected =
+                #""Devices":[{"DeviceId":"d-1","Platform":"apple","ShownAt":"\#(time + .seconds(1))","Text":"generic","#
+                + #""Code":"SP-KEY"},{"DeviceId":"d-0","Platform":"apple","ShownAt":"\#(time)","Text":"secret"}],"#
+            #expect(text.contains(expected), "\(text)")
+        }
+    }
+
     @Test func `What is expired or revoked owes nothing`() async throws {
         try await withDirectory { bench in
             let expired = try await bench.stored { $0.expiresAt = .now - .seconds(1) }

@@ -32,6 +32,7 @@ struct IngestExchanges: Sendable {
             try await exchanges.batch()
             try await exchanges.directory()
             try await exchanges.followUps()
+            try await exchanges.answers()
             try await exchanges.recipientKeys()
             try await exchanges.examples()
             try await exchanges.refusedForTheirTokens()
@@ -89,11 +90,13 @@ struct IngestExchanges: Sendable {
         let everything = #"""
             {"Recipient":"bob","Payload":[null,1.10],"Presentation":"alert","Alert":{"Title":"New","Body":null},
             "Platforms":["fcmv1"],"ExpiresAt":"2999-01-01T00:00:00Z","NotBefore":"2998-01-01T00:00:00+01:00",
-            "CollapseKey":"results","Priority":"normal","Remind":["1m","1.5h"]}
+            "CollapseKey":"results","Priority":"normal","Remind":["1m","1.5h"],"Display":"app",
+            "Answers":["approve","a-1"],"Challenge":"4Zz"}
             """#
         let nothing = #"""
             {"Recipient":"bob","Payload":null,"Presentation":null,"Alert":null,"Platforms":null,"ExpiresAt":null,
-            "NotBefore":null,"CollapseKey":null,"Priority":null,"Remind":null}
+            "NotBefore":null,"CollapseKey":null,"Priority":null,"Remind":null,"Display":null,
+            "Answers":null,"Challenge":null}
             """#
         let trace = try #require(HTTPField.Name("traceparent"))
         let requestID = try #require(HTTPField.Name("X-Request-Id"))
@@ -150,6 +153,23 @@ struct IngestExchanges: Sendable {
         try await call(200, .get, "\(path)/status")
     }
 
+    /// The statuses of an answered notification, and of one whose challenges were wrong.
+    private func answers() async throws {
+        let alice = try #require(UserName("alice"))
+        for isFailed in [false, true] {
+            let body = #"{"Recipient":"alice","Payload":1,"Answers":["approve"],"Challenge":"42"}"#
+            let id = try await bench.id(of: call(201, .post, Self.sends, body))
+            if isFailed {
+                for _ in 0..<3 { _ = try await bench.store.countWrongChallenge(id) }
+            } else {
+                let text = try bench.sealer.seal(Array("Yes.".utf8), id: id, recipient: alice, as: .answer)
+                let answer = Answer(action: "approve", text: text, at: .now, deviceID: "phone-1")
+                _ = try await bench.store.answer(id, answer, textUntil: .now)
+            }
+            try await call(200, .get, "\(Self.sends)/\(id)/status")
+        }
+    }
+
     private func directory() async throws {
         let id = try await bench.id(of: call(201, .post, Self.sends, Self.least))
         let attempt = try await bench.store.claim([id], now: .now)[id]?.attempt ?? 0
@@ -162,6 +182,14 @@ struct IngestExchanges: Sendable {
         try await bench.store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
         try await bench.store.markRead(id, at: .now)
         try await bench.store.markShown(id, at: .now)
+        let alice = try #require(UserName("alice"))
+        for (device, report) in [
+            ("shown-1", DeviceReport(text: .secret)), ("shown-2", DeviceReport(text: .generic, code: "SP-KEY")),
+        ] {
+            try await bench.store.save(
+                Installation(id: device, owner: alice, platform: .apple, handle: device, document: [], updatedAt: .now))
+            _ = try await bench.store.report(report, of: id, by: device, owner: alice, now: .now)
+        }
         let path = "\(Self.sends)/\(id)"
         let pages = ["", "?Limit=1", "?Recipient=alice&Status=read&Limit=200", "?Before=\(id)"]
         let absent = NotificationID()

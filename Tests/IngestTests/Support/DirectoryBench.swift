@@ -20,6 +20,7 @@ struct DirectoryBench: StoringBench {
     let lab: String
     /// What was handed over to be published.
     let handedOver: Mailbox<OutboxEntry>
+    let sealer: PayloadSealer
 
     /// A request by `clinic`, unless a test says otherwise; an empty authorization leaves the header out.
     func send(
@@ -45,13 +46,16 @@ func withDirectory(
         let credentials = try Credentials(folder: folder)
         let path = folder.appending(path: "api-keys").path
         let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))
+        let keyRing = folder.appending(path: "payload-keys")
+        try Data(PayloadKeyRing.newLine().utf8).write(to: keyRing)
+        let sealer = try PayloadSealer(path: keyRing.path, logger: .silent)
         let (store, handedOver) = (memoryStore(), Mailbox<OutboxEntry>())
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let controller = NotificationStatusController(
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
-            notifications: store, devices: store, platforms: [.apple, .fcmv1, .windows]
+            notifications: store, devices: store, reports: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
         ) { handedOver.put(CollectionOfOne($0)) }
         let routes = Routes<BasicRequestContext>([
             Route(.get, "/api/notifications", nil, controller.list),
@@ -65,7 +69,8 @@ func withDirectory(
         try await application.test(.router) { client in
             try await body(
                 DirectoryBench(
-                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver))
+                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver,
+                    sealer: sealer))
         }
     }
 }

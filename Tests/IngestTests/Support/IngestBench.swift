@@ -114,7 +114,7 @@ func withIngest(
         acceptor.maxBatchIdle = maxBatchIdle
         let routes: Routes<BasicRequestContext> = ingestRoutes(
             authentication: authentication, acceptor: acceptor, notifications: directory ?? store,
-            devices: keys ?? store)
+            devices: keys ?? store, reports: store)
         let router = makeRouter(routes, context: context)
         router.addOperations(
             readiness: readiness, details: details, openAPI: try ingestOpenAPI(platforms: acceptor.platforms),

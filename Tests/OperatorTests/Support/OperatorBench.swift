@@ -139,7 +139,8 @@ private func withOperator(
     let directory = OperatorDirectory(store: store, platforms: [.apple, .fcmv1, .windows])
     let controller = OperatorController(
         source: OverviewSource(
-            directory: directory, backlog: { try await store.backlog(now: $0) }, queues: queues, table: table,
+            directory: directory, backlog: { try await store.backlog(now: $0) },
+            genericTexts: { try await store.genericTexts(since: $0) }, queues: queues, table: table,
             targets: [.dispatcher: [ProcessTarget("http://127.0.0.1:1")!]], service: context),
         directory: directory,
         actions: OperatorActions(store: store, openDeadLetters: { queues }, logger: .silent))

@@ -22,7 +22,7 @@ import Testing
             let logger = Logger(label: "test")
             connector = APNsConnector(
                 configuration: configuration, client: PushHTTPClient(configuration: settings, logger: logger),
-                tokens: tokens, logger: logger)
+                tokens: APNsTokens(configuration, store: tokens, logger: logger))
             self.service = service
             try await service.setCredentials([
                 .apns(
@@ -224,7 +224,7 @@ import Testing
             let logger = Logger(label: "test")
             let other = APNsConnector(
                 configuration: configuration, client: PushHTTPClient(configuration: settings, logger: logger),
-                tokens: tokens, logger: logger)
+                tokens: APNsTokens(configuration, store: tokens, logger: logger))
             for connector in [harness.connector, other] {
                 let result = await connector.push(try await harness.request("x"), deadline: .now + patience)
                 #expect(result.answer == .accepted)

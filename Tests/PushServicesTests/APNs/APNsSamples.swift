@@ -43,6 +43,7 @@ final class TestTokenStore: SharedPushTokens {
         var time = Duration.zero
         var fails = false
         var hangs = false
+        var isReadOnly = false
         var reads = 0
         var written: [SharedPushToken] = []
         var hanging: [CheckedContinuation<Void, Never>] = []
@@ -60,6 +61,8 @@ final class TestTokenStore: SharedPushTokens {
 
     func advance(by time: Duration) { state.withLock { $0.time += time } }
     func setFails(_ fails: Bool) { state.withLock { $0.fails = fails } }
+    var isReadOnly: Bool { state.withLock { $0.isReadOnly } }
+    func setReadOnly() { state.withLock { $0.isReadOnly = true } }
     func setHangs() { state.withLock { $0.hangs = true } }
     func put(_ token: SharedPushToken, of key: String) { state.withLock { $0.tokens[key] = token } }
 

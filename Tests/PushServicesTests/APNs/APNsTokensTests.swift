@@ -96,6 +96,16 @@ import Testing
         #expect(store.written.count == 2)
     }
 
+    /// Its own token would be one too many for APNs, which takes a new one every 20 minutes.
+    @Test func `A command uses what is stored, also when it is due to be renewed`() async throws {
+        let first = try await token(store.tokens(configuration))
+        store.setReadOnly()
+        store.advance(by: .seconds(2_700))
+        #expect(try await token(store.tokens(configuration)).authorization == first.authorization)
+        store.advance(by: .seconds(600))
+        #expect(try await token(store.tokens(configuration)).authorization != first.authorization)
+    }
+
     // MARK: Without the store
 
     @Test func `While the store fails, a token serves for 55 minutes`() async throws {

@@ -26,11 +26,16 @@ protocol ConnectorHarness: Sendable {
 
     /// The wait after too many requests, where the service names none.
     var waitWhenThrottled: Duration? { get }
+
+    /// The meaning of ``ServiceAnswer/credentialRefused``.
+    var answerToRefusedCredentials: PushAnswer { get }
 }
 
 extension ConnectorHarness {
     /// The hub decides.
     var waitWhenThrottled: Duration? { nil }
+
+    var answerToRefusedCredentials: PushAnswer { .credentialRefused }
 }
 
 /// What a push service does with a request in place of taking it.

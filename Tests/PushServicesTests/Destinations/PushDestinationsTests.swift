@@ -136,7 +136,7 @@ import Testing
 
     @Test func `A host that only the operator allows may not lead to a special-purpose address`() throws {
         let destinations = try Self.browsers(
-            "push.example.org:8443", "localhost:8444", "10.1.2.3:8445", "*.lan.example")
+            "push.example.org:8443", "localhost:8444", "10.1.2.3:8445", "*.lan.example", "10.1.2.4", "10.1.2.4:8443")
         func permits(_ address: String, _ host: String, _ port: Int = 443) throws -> Bool {
             destinations.permits(try #require(NetworkAddress(address)), for: PushOrigin(host: host, port: port))
         }
@@ -146,8 +146,11 @@ import Testing
         #expect(try !permits("10.9.9.9", "push.example.org", 8_443))
         #expect(try !permits("::ffff:10.9.9.9", "push.example.org", 8_443))
         #expect(try !permits("fd00::1", "a.lan.example"))
-        // An address that the operator lists.
-        #expect(try permits("10.1.2.3", "a.lan.example"))
+        // An address that the operator lists, with the port.
+        #expect(try permits("10.1.2.4", "a.lan.example"))
+        #expect(try permits("10.1.2.4", "push.example.org", 8_443))
+        #expect(try !permits("10.1.2.4", "push.example.org", 8_445))
+        #expect(try !permits("10.1.2.3", "a.lan.example"))
         #expect(try permits("10.1.2.3", "10.1.2.3", 8_445))
         // This machine by its name.
         #expect(try permits("127.0.0.1", "localhost", 8_444))

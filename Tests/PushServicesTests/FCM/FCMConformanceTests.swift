@@ -24,61 +24,6 @@ import Testing
         }
     }
 
-    /// Each status and reason, what the connector made of it, and how many requests the service has seen.
-    static let answers: [(answer: String, wanted: PushAnswer, requests: Int, tokens: Int)] = [
-        (#"{"status":200,"body":"{}"}"#, .accepted, 1, 1),
-        (#"{"status":400,"reason":"INVALID_ARGUMENT"}"#, .invalid, 1, 1),
-        (#"{"status":400,"reason":"INVALID_ARGUMENT","values":{"field":"message.token"}}"#, .wrongAddress, 1, 1),
-        (#"{"status":400,"reason":"INVALID_ARGUMENT","values":{"field":"message.android.ttl"}}"#, .invalid, 1, 1),
-        (#"{"status":401,"reason":"UNAUTHENTICATED","times":2}"#, .credentialRefused, 2, 2),
-        (#"{"status":401,"reason":"UNAUTHENTICATED"}"#, .accepted, 2, 2),
-        (#"{"status":401,"reason":"THIRD_PARTY_AUTH_ERROR"}"#, .invalid, 1, 1),
-        (#"{"status":403,"reason":"SENDER_ID_MISMATCH"}"#, .wrongSender, 1, 1),
-        (#"{"status":403,"reason":"PERMISSION_DENIED"}"#, .credentialRefused, 1, 1),
-        (#"{"status":404,"reason":"UNREGISTERED"}"#, .gone(since: nil), 1, 1),
-        (#"{"status":404,"reason":"UNREGISTERED_FID"}"#, .gone(since: nil), 1, 1),
-        (#"{"status":404,"reason":"NOT_FOUND"}"#, .wrongAddress, 1, 1),
-        (#"{"status":404,"body":"<html>"}"#, .failed(after: nil), 1, 1),
-        (#"{"status":429,"reason":"QUOTA_EXCEEDED"}"#, .throttled(after: .seconds(60)), 1, 1),
-        (
-            #"{"status":429,"reason":"QUOTA_EXCEEDED","headers":{"retry-after":"9"}}"#, .throttled(after: .seconds(9)),
-            1, 1
-        ),
-        (
-            #"{"status":429,"reason":"QUOTA_EXCEEDED","values":{"subject":"device"}}"#, .deviceThrottled(after: nil), 1,
-            1
-        ),
-        (#"{"status":429,"reason":"RATE_LIMIT_EXCEEDED"}"#, .throttled(after: .seconds(60)), 1, 1),
-        (#"{"status":500,"reason":"INTERNAL"}"#, .failed(after: nil), 1, 1),
-        (#"{"status":500,"reason":"UNSPECIFIED_ERROR"}"#, .failed(after: nil), 1, 1),
-        (#"{"status":503,"reason":"UNAVAILABLE"}"#, .failed(after: nil), 1, 1),
-        (#"{"status":503,"reason":"UNAVAILABLE","headers":{"retry-after":"30"}}"#, .failed(after: .seconds(30)), 1, 1),
-        (#"{"status":307,"headers":{"location":"https://localhost/"},"body":""}"#, .invalid, 1, 1),
-    ]
-
-    @Test func `Each status and reason of FCM has its meaning`() async throws {
-        try await withPushService(.fcm) { service in
-            for (answer, wanted, requests, tokens) in Self.answers {
-                // A connector of its own, whose token is not one of the case before.
-                let harness = try await FCMHarness(service)
-                let request = try await harness.request("x")
-                try await service.forget()
-                try await service.answerNext([answer])
-                let result = await harness.connector.push(request, deadline: .now + patience)
-                let counts = try await service.state().counts
-                #expect(result.answer == wanted, "\(answer): \(result)")
-                #expect(
-                    counts["requests.all"] == requests && counts["tokens.requests"] == tokens, "\(answer): \(counts)")
-                await harness.connector.close(deadline: .now + .seconds(5))
-            }
-            // No word that the service knows is missing here.
-            for known in try await service.knownAnswers() where known.status != 200 {
-                let word = #""status":\#(known.status),"reason":"\#(known.reason)""#
-                #expect(Self.answers.contains { $0.answer.contains(word) }, "\(known)")
-            }
-        }
-    }
-
     @Test func `What the service finds wrong by itself has the same meanings`() async throws {
         try await withPushService(.fcm) { service in
             let harness = try await FCMHarness(service)

@@ -18,6 +18,8 @@ import Testing
             grant: grant, client: client, now: { [time] in time.now }, instant: { [time] in time.instant })
     }
 
+    private static let request = PushHTTPRequest(
+        origin: PushOrigin(host: "push.example"), path: "/", headers: [], body: [])
     private static var deadline: ContinuousClock.Instant { .now + patience }
 
     private func isRefused(_ answer: AccessTokens.Answer) -> Bool {
@@ -138,9 +140,11 @@ import Testing
     func `Without a token service the push has not reached anybody`(failure: PushHTTPFailure) async throws {
         let client = ScriptedTokenClient(tokens: [.failure(failure)])
         let result = try await tokens(client).push(deadline: Self.deadline) { _ in
-            Issue.record("a push without a token")
-            return (PushResult(.accepted), false)
+            Self.request
+        } read: { _ in
+            (PushResult(.accepted), false)
         }
+        #expect(client.pushes.requests.isEmpty)
         #expect(result.answer == .unreachable && result.reason.hasPrefix("token: "))
     }
 
@@ -150,7 +154,9 @@ import Testing
         let used = Mutex<[String]>([])
         let result = await tokens.push(deadline: Self.deadline) { token in
             used.withLock { $0.append(token) }
-            let isRefused = refused.contains(token)
+            return Self.request
+        } read: { _ in
+            let isRefused = used.withLock { $0.last.map(refused.contains) ?? false }
             return (PushResult(isRefused ? .credentialRefused : .accepted), isRefused)
         }
         return (result, used.withLock { $0 })
@@ -191,5 +197,26 @@ import Testing
         let client = ScriptedTokenClient(tokens: [.token("t1"), .answer(503)])
         let (result, used) = try await push(tokens(client), refusing: ["t1"])
         #expect(result.answer == .failed(after: .seconds(1)) && used == ["t1"])
+    }
+
+    /// It may be refused for one device, and the token service may be away.
+    @Test func `A token that is refused for one push serves the others until the next one comes`() async throws {
+        let client = ScriptedTokenClient(tokens: [.token("t1"), .answer(503), .token("t2")])
+        let tokens = try tokens(client)
+        #expect(await push(tokens, refusing: ["t1"]).0.answer == .failed(after: .seconds(1)))
+        for _ in 0..<5 { #expect(await push(tokens, refusing: []) == (PushResult(.accepted), ["t1"])) }
+        #expect(client.tokens.requests.count == 2)
+        time.advance(by: .seconds(1))
+        #expect(await push(tokens, refusing: ["t1"]) == (PushResult(.accepted), ["t1", "t2"]))
+        #expect(await push(tokens, refusing: []) == (PushResult(.accepted), ["t2"]))
+        #expect(client.tokens.requests.count == 3)
+    }
+
+    @Test func `A token service that gives the refused token again is not asked by each push`() async throws {
+        let client = ScriptedTokenClient(tokens: [.token("t1"), .token("t1"), .token("t2")])
+        let tokens = try tokens(client)
+        #expect(await push(tokens, refusing: ["t1"]) == (PushResult(.credentialRefused), ["t1", "t1"]))
+        for _ in 0..<5 { #expect(await push(tokens, refusing: ["t1"]) == (PushResult(.credentialRefused), ["t1"])) }
+        #expect(client.tokens.requests.count == 2)
     }
 }

@@ -49,6 +49,8 @@ import Testing
 
         func tooLargeRequest() async throws -> PushRequest { try await request(String(repeating: "x", count: 5_001)) }
 
+        var answerToRefusedCredentials: PushAnswer { .channelRefused }
+
         func taken() async throws -> [String] { try await service.pushes().compactMap(\.text) }
 
         func received() async throws -> Int { try await service.state().counts["requests.all"] ?? 0 }
@@ -87,44 +89,6 @@ import Testing
                     $0.headers["x-wns-type"] == "wns/raw" && $0.headers["x-wns-requestforstatus"] == "true"
                         && $0.headers["x-wns-ttl"] == "60" && $0.headers["x-wns-tag"] == "tag"
                 })
-        }
-    }
-
-    /// Each status, what the connector made of it, and how many requests the service has seen.
-    private static let answers: [(answer: String, wanted: PushAnswer, requests: Int, tokens: Int)] = [
-        (#"{"status":200,"reason":"received","accepts":true}"#, .accepted, 1, 1),
-        (#"{"status":200,"reason":"dropped"}"#, .dropped, 1, 1),
-        (#"{"status":200,"reason":"channelthrottled"}"#, .channelThrottled, 1, 1),
-        (#"{"status":400}"#, .invalid, 1, 1), (#"{"status":401,"times":2}"#, .credentialRefused, 2, 2),
-        (#"{"status":401}"#, .accepted, 2, 2), (#"{"status":403}"#, .wrongSender, 1, 1),
-        (#"{"status":404}"#, .wrongAddress, 1, 1), (#"{"status":405}"#, .invalid, 1, 1),
-        (#"{"status":406}"#, .throttled(after: nil), 1, 1),
-        (#"{"status":406,"headers":{"x-wns-continue-after":"30"}}"#, .throttled(after: .seconds(30)), 1, 1),
-        (#"{"status":410}"#, .gone(since: nil), 1, 1), (#"{"status":413}"#, .tooLarge, 1, 1),
-        (#"{"status":500}"#, .failed(after: nil), 1, 1), (#"{"status":503}"#, .failed(after: nil), 1, 1),
-        (#"{"status":307,"headers":{"location":"https://localhost/"},"body":""}"#, .invalid, 1, 1),
-    ]
-
-    @Test func `Each status of WNS has its meaning`() async throws {
-        try await withPushService(.wns) { service in
-            for (answer, wanted, requests, tokens) in Self.answers {
-                // A connector of its own, whose token is not one of the case before.
-                let harness = try await Harness(service)
-                let request = try await harness.request("x")
-                try await service.forget()
-                try await service.answerNext([answer])
-                let result = await harness.connector.push(request, deadline: .now + patience)
-                let counts = try await service.state().counts
-                #expect(result.answer == wanted, "\(answer): \(result)")
-                #expect(
-                    counts["requests.all"] == requests && counts["tokens.requests"] == tokens, "\(answer): \(counts)")
-                await harness.connector.close(deadline: .now + .seconds(5))
-            }
-            // No status that the service knows is missing here.
-            for known in try await service.knownAnswers() {
-                let word = known.status == 200 ? #""reason":"\#(known.reason)""# : #""status":\#(known.status)"#
-                #expect(Self.answers.contains { $0.answer.contains(word) }, "\(known)")
-            }
         }
     }
 

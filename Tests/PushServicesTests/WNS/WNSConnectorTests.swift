@@ -173,12 +173,13 @@ import Testing
     @Test(arguments: [
         ("db5p.notify.windows.com", 443, "13.107.4.1", true), ("push.example", 8_443, "203.0.114.9", true),
         ("push.example", 8_443, "127.0.0.1", false), ("push.example", 8_443, "169.254.169.254", false),
-        ("push.example", 8_443, "10.1.2.3", true), ("push.example", 8_443, "10.1.2.4", false),
+        ("push.example", 8_443, "10.1.2.4", true), ("push.example", 8_443, "10.1.2.3", false),
         ("10.1.2.3", 443, "10.1.2.3", true), ("login.microsoftonline.com", 443, "10.9.9.9", true),
     ])
     func `Connections go where they may`(host: String, port: Int, address: String, isAllowed: Bool) throws {
         let configuration = try WNSConfiguration(
-            identity: Self.entra, clientSecret: "s", allowedHosts: ["push.example:8443", "10.1.2.3"])
+            identity: Self.entra, clientSecret: "s",
+            allowedHosts: ["push.example:8443", "10.1.2.3", "10.1.2.4:8443"])
         let client = configuration.client(outgoing: OutgoingConfiguration(), authorities: nil)
         let socket = try SocketAddress(ipAddress: address, port: port)
         #expect(client.isAllowed(socket, PushOrigin(host: host, port: port)) == isAllowed)
@@ -234,7 +235,7 @@ import Testing
         (.answer(302, [("location", "https://evil.example/")]), .invalid, "HTTP 302", 1),
         (.answer(307), .invalid, "HTTP 307", 1),
         (.answer(400, [("x-wns-error-description", "Bad tag")]), .invalid, "Bad tag", 1),
-        (.answer(401), .credentialRefused, "HTTP 401", 2), (.answer(403), .wrongSender, "HTTP 403", 1),
+        (.answer(401), .channelRefused, "HTTP 401", 2), (.answer(403), .wrongSender, "HTTP 403", 1),
         (.answer(404), .wrongAddress, "HTTP 404", 1), (.answer(405), .invalid, "HTTP 405", 1),
         (.answer(406), .throttled(after: nil), "HTTP 406", 1),
         (.answer(406, [("x-wns-continue-after", "30")]), .throttled(after: .seconds(30)), "HTTP 406", 1),

@@ -34,6 +34,7 @@ struct RetrievalExchanges: Sendable {
             try await exchanges.operations()
             try await exchanges.reading()
             try await exchanges.marking()
+            try await exchanges.answering()
             try await exchanges.tokens()
             try await exchanges.registrations()
             try await exchanges.installations()
@@ -90,7 +91,8 @@ struct RetrievalExchanges: Sendable {
     }
 
     private func reading() async throws {
-        let ids = [try await bench.accept(#"{"n":1.10}"#), try await bench.accept("null")]
+        let ids = [try await bench.accept(#"{"n":1.10}"#), try await bench.accept("null", display: .app)]
+        try await call(200, .head, "\(Self.inbox)/\(ids[1])")
         let path = "\(Self.inbox)/\(ids[0])"
         for method in [HTTPRequest.Method.head, .get, .get] { try await call(200, method, path) }
         for page in ["", "?Limit=1", "?Unread=true", "?Unread=false&After=\(ids[0])&Limit=200", "?include=payload"] {
@@ -122,6 +124,16 @@ struct RetrievalExchanges: Sendable {
         try await call(415, .post, read, #"{"Ids":[]}"#, type: "text/plain")
         try await call(422, .post, read, #"{"Ids":["\#(id)"],"Through":"\#(id)"}"#)
         for _ in 0..<2 { try await call(204, .post, shown) }
+        for example in try await examples("post", "\(Self.inbox)/{id}/shown") {
+            try await call(204, .post, shown, example)
+        }
+        for body in [#"{"Text":"secret","Code":null,"Sdk":null,"DeviceId":null}"#, #"{"Text":"generic"}"#] {
+            try await call(204, .post, shown, body)
+        }
+        try await call(400, .post, shown, "{")
+        try await call(413, .post, shown, Self.tooLong)
+        try await call(415, .post, shown, #"{"Text":"secret"}"#, type: "text/plain")
+        try await call(422, .post, shown, #"{"Text":"","Code":"x","Sdk":" ","DeviceId":".."}"#)
         try await call(404, .post, shown, by: try bench.token("bob"))
         let expired = try await bench.accept("1", expiresAt: .now - .seconds(1))
         try await call(410, .post, "\(Self.inbox)/\(expired)/shown")
@@ -130,6 +142,32 @@ struct RetrievalExchanges: Sendable {
             for method in [HTTPRequest.Method.put, .options] { try await call(405, method, uri, by: "") }
         }
         for method in [HTTPRequest.Method.get, .head] { try await call(405, method, shown, by: "") }
+    }
+
+    private func answering() async throws {
+        let path = { (id: NotificationID) in "\(Self.inbox)/\(id)/answer" }
+        let options = ["approve", "deny"]
+        let asked = try await bench.accept("1", display: .redacted, answers: options, challenge: "42")
+        try await call(200, .get, "\(Self.inbox)/\(asked)")
+        try await call(422, .post, path(asked), #"{"Action":"approve","Challenge":"24"}"#)
+        try await call(204, .post, path(asked), #"{"Action":"approve","Challenge":"42"}"#)
+        let open = try await bench.accept("1", answers: options)
+        let full = #"{"Action":"deny","Text":"No.","Challenge":null,"DeviceId":"phone-1"}"#
+        for body in [full, #"{"Action":"deny","Text":"No.","DeviceId":null}"#] {
+            try await call(204, .post, path(open), body)
+        }
+        try await call(409, .post, path(open), #"{"Action":"deny","Text":null}"#)
+        try await call(422, .post, path(open), #"{"Text":1,"DeviceId":"..","Way":1}"#)
+        try await call(400, .post, path(open), "{")
+        try await call(413, .post, path(open), Self.tooLong)
+        try await call(415, .post, path(open), full, type: "text/plain")
+        try await call(404, .post, path(open), full, by: try bench.token("bob"))
+        try await call(401, .post, path(open), full, by: "")
+        let expired = try await bench.accept("1", expiresAt: .now - .seconds(1), answers: options)
+        try await call(410, .post, path(expired), full)
+        for method in [HTTPRequest.Method.put, .options, .get, .head] {
+            try await call(405, method, path(open), by: "")
+        }
     }
 
     private func tokens() async throws {
@@ -245,7 +283,8 @@ struct RetrievalExchanges: Sendable {
         let (notification, registration) = ("\(Self.inbox)/\(NotificationID())", "\(Self.register)/1")
         let changes: [(HTTPRequest.Method, String)] = [
             (.get, "\(Self.inbox)?include=payload"), (.get, notification), (.post, "\(Self.inbox)/read"),
-            (.post, "\(notification)/shown"), (.post, Self.register), (.put, registration), (.delete, registration),
+            (.post, "\(notification)/shown"), (.post, "\(notification)/answer"), (.post, Self.register),
+            (.put, registration), (.delete, registration),
             (.delete, "/api/devices"), (.put, Self.key), (.put, Self.installation), (.delete, Self.installation),
         ]
         for (method, uri) in changes + [(.post, "/api/token"), (.delete, "/api/token")] {
@@ -286,7 +325,9 @@ struct RetrievalExchanges: Sendable {
             try await call(429, .get, uri, by: mallory)
         }
         try await call(429, .delete, "/api/devices", by: mallory)
-        for uri in ["/api/token", Self.register, "\(Self.inbox)/read", "\(Self.inbox)/1/shown"] {
+        for uri in [
+            "/api/token", Self.register, "\(Self.inbox)/read", "\(Self.inbox)/1/shown", "\(Self.inbox)/1/answer",
+        ] {
             try await call(429, .post, uri, by: mallory)
         }
         try await call(429, .put, Self.key, Self.jwk, by: mallory)
@@ -302,6 +343,7 @@ struct RetrievalExchanges: Sendable {
         }
         try await call(status, .post, "\(Self.inbox)/read", #"{"Ids":["\#(NotificationID())"]}"#)
         try await call(status, .post, "\(Self.inbox)/\(NotificationID())/shown")
+        try await call(status, .post, "\(Self.inbox)/\(NotificationID())/answer", #"{"Action":"deny"}"#)
         for method in [HTTPRequest.Method.post, .delete] {
             try await call(status, method, "/api/token", Self.refresh(Self.unknownToken), by: "")
         }

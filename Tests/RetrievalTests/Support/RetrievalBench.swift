@@ -36,14 +36,18 @@ struct RetrievalBench: Sendable {
     /// Stores a notification with this JSON text as its payload.
     func accept(
         _ payload: String, for name: String = "alice", createdAt: Timestamp = .now,
-        expiresAt: Timestamp = .now + .seconds(3600), notBefore: Timestamp? = nil, traceparent: String? = nil
+        expiresAt: Timestamp = .now + .seconds(3600), notBefore: Timestamp? = nil, traceparent: String? = nil,
+        display: Display = .full, answers: [String] = [], challenge: String? = nil
     ) async throws -> NotificationID {
         let user = try #require(UserName(name))
         let notification = Notification(
             id: NotificationID(at: createdAt), sender: "clinic", recipient: user, createdAt: createdAt,
-            expiresAt: expiresAt, notBefore: notBefore, traceparent: traceparent)
+            expiresAt: expiresAt, notBefore: notBefore, traceparent: traceparent, display: display)
         let sealed = try sealer.seal(Array(payload.utf8), id: notification.id, recipient: user)
-        try await store.append([SealedNotification(notification: notification, payload: sealed)])
+        let context = Question.challengeContext(notification.id, recipient: user)
+        let fingerprint = challenge.map { sealer.fingerprint(of: Array($0.utf8), context: context) }
+        let question = answers.isEmpty ? nil : Question(options: answers, challenge: fingerprint)
+        try await store.append([SealedNotification(notification: notification, payload: sealed, question: question)])
         return notification.id
     }
 
@@ -150,11 +154,13 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 ///   - budget: for the pages with payloads.
 ///   - cors: the web apps that may call.
 ///   - hasAuditLog: whether requests write lines to `audit.log`.
+///   - noticesKeys: whether users are told about new keys.
 func withRetrieval(
     issuesTokens: Bool = true, storeIsAway away: Bool = false, deviceError: StorageError? = nil,
     reader: (any NotificationReader)? = nil,
     refreshTTL: Duration? = nil, readiness: [ReadinessCheck] = [], logger: Logger = .silent,
     budget: RequestBudget = RequestBudget(), cors: CORSPolicy? = nil, hasAuditLog: Bool = false,
+    noticesKeys: Bool = false,
     _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
 ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-retrieval-\(UUID().uuidString)")
@@ -188,11 +194,16 @@ func withRetrieval(
     let routes: Routes<BasicRequestContext> = retrievalRoutes(
         notifications: NotificationReadController(
             users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget),
+        shown: ShownController(
+            users: users, notifications: reader ?? store, reports: store, metrics: context.metrics),
+        answers: AnswerController(
+            users: users, store: reader as? any AnswerStore & NotificationReader ?? store, sealer: sealer,
+            metrics: AnswerMetrics(context.metrics)),
         tokens: TokenController(users: users, issuer: issuer, refresh: refresh),
         pushKeys: PushKeysController(
             keys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil,
             applicationServerKey: issuesTokens ? ApplicationServerKey(PushConfigurationTests.key) : nil),
-        changes: changes, keys: failing ?? store, cors: cors)
+        changes: changes, keys: failing ?? store, noticesKeys: noticesKeys, cors: cors)
     let router = makeRouter(routes, context: context)
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
     let isDirect = RouteWay.current == .direct

@@ -83,6 +83,10 @@ struct SchemaDocumentTests {
         ("notifications", "status", DispatchStatus.allCases.map { "\($0.rawValue) `\($0)`" }),
         ("notifications", "presentation", Presentation.allCases.map { "\($0.code) `\($0)`" }),
         ("notifications", "priority", Priority.allCases.map { "\($0.code) `\($0)`" }),
+        (
+            "notifications", "display",
+            Display.allCases.compactMap { display in display.code.map { "\($0) `\(display)`" } }
+        ),
         ("follow_ups", "kind", FollowUp.Kind.allCases.map { "\($0.code) `\($0)`" }),
         (
             "follow_ups", "state",

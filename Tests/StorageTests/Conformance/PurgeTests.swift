@@ -15,6 +15,7 @@ import Testing
             #expect(report.largest <= limit)
             if report.largest == 0 { return sum }
             sum.payloads += report.payloads
+            sum.answers += report.answers
             sum.notifications += report.notifications
             sum.keys += report.keys
         }

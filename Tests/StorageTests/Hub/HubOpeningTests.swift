@@ -18,14 +18,14 @@ import Testing
         let configuration = try StorageConfiguration(url: url)
         if isHubFirst { _ = try await StoreKind.runHub(url).put(.sample("a")) }
         let report = try await migrateStore(configuration, logger: quiet)
-        #expect(report == MigrationReport(applied: ["0017_baseline"], version: 17))
+        #expect(report == MigrationReport(applied: ["0018_baseline"], version: 18))
         let tables = try await StoreKind.runHub(url)
         #expect(try await tables.ids() == (isHubFirst ? ["a"] : []))
         try await tables.put(.sample("b"))
         for _ in 0..<2 {
             #expect(
                 try await migrateHubTables(configuration, logger: quiet) == MigrationReport(applied: [], version: 2))
-            #expect(try await migrateStore(configuration, logger: quiet) == MigrationReport(applied: [], version: 17))
+            #expect(try await migrateStore(configuration, logger: quiet) == MigrationReport(applied: [], version: 18))
         }
         try await withRunningStore(url) { test in
             let sent = SealedNotification.sample()

@@ -156,6 +156,14 @@ import Testing
         // A message without stored pushes is replaced.
         try await tables.keep([message("m", [success]), message("n")])
         #expect(try await tables.message("m", hub: "hub")?.outcomes == [success])
+        // Of two states in one group the newer one counts.
+        var (later, full) = (message("m", [success]), message("o", [success]))
+        later.state = "Cancelled"
+        (full.completedAt, full.tags, full.body) = (noon, "a && b", [0, 255])
+        try await tables.keep([full, message("m"), later])
+        #expect(try await tables.message("m", hub: "hub") == later)
+        #expect(try await tables.message("o", hub: "hub") == full)
+        try await tables.keep([])
         try await tables.change("n", hub: "hub", state: "Cancelled", at: noon + .seconds(1))
         #expect(try await tables.message("n", hub: "hub")?.state == "Cancelled")
     }

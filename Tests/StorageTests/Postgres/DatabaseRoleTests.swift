@@ -45,7 +45,8 @@ import Testing
     static let calls: [DatabaseRole: [StoreCall]] = [
         .ingest: [
             .append, .lease, .confirm, .leasePublished, .backlog, .appendOnce, .request, .senderRecord, .page, .resend,
-            .leaseFollowUps, .encryptionKeys, .deviceCount,
+            .leaseFollowUps, .encryptionKeys, .deviceCount, .leaseKeyNotice, .settleKeyNotice, .postponeKeyNotice,
+            .shownDevices,
         ],
         .dispatcher: [
             .claim, .record, .abandon, .platforms, .claimFollowUps, .recordFollowUps, .admitSilent, .releaseSilent,
@@ -53,16 +54,17 @@ import Testing
         ],
         .retrieval: [
             .find, .findMany, .payloadBytes, .states, .markRead, .markShown, .unreadCount, .inbox, .addFamily,
-            .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies, .payloadKeys,
+            .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies, .payloadKeys, .question, .answer,
+            .wrongChallenge, .reportShown,
         ],
-        .operator: [.census, .operatorPage, .life, .records, .reopenByRelay, .resendByRelay, .backlog],
+        .operator: [.census, .operatorPage, .life, .records, .reopenByRelay, .resendByRelay, .backlog, .genericTexts],
         .cli: [.records, .reopen, .payloadKeys],
     ]
 
     @Test func `Each role may run every statement of its service`() async throws {
         try await withPostgresServer { server in
             _ = try await DatabaseRoles.apply(uri: server.adminURL, verifiers: [:], logger: quiet)
-            let sample = SealedNotification.sample()
+            let sample = SealedNotification.sample(display: .app, question: Question(options: ["ok"]))
             // The revoking ingest comes last: the others find a notification.
             let steps: [(role: DatabaseRole, calls: [StoreCall])] =
                 DatabaseRole.allCases.filter { $0 != .hub }.map { ($0, Self.calls[$0] ?? []) }

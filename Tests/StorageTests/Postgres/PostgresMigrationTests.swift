@@ -10,9 +10,9 @@ struct PostgresMigrationTests {
     @Test func `The schema is created once`() async throws {
         try await PostgresTestDatabase.with { url in
             let first = try await PostgresStore.migrate(uri: url, logger: quiet)
-            #expect(first == MigrationReport(applied: ["0017_baseline"], version: 17))
+            #expect(first == MigrationReport(applied: ["0018_baseline"], version: 18))
             let second = try await PostgresStore.migrate(uri: url, logger: quiet)
-            #expect(second == MigrationReport(applied: [], version: 17))
+            #expect(second == MigrationReport(applied: [], version: 18))
         }
     }
 

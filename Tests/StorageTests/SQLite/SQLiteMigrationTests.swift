@@ -19,9 +19,9 @@ struct SQLiteMigrationTests {
     @Test func `Migrating creates the schema once`() async throws {
         try await withTemporaryFolder { folder in
             let first = try await migrateStore(configuration(folder), logger: logger)
-            #expect(first == MigrationReport(applied: ["0017_baseline"], version: 17))
+            #expect(first == MigrationReport(applied: ["0018_baseline"], version: 18))
             let second = try await migrateStore(configuration(folder), logger: logger)
-            #expect(second == MigrationReport(applied: [], version: 17))
+            #expect(second == MigrationReport(applied: [], version: 18))
         }
     }
 

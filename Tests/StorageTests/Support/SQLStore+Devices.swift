@@ -18,7 +18,7 @@ extension SQLStore {
         #expect(try await end(first, .saveInstallation(installation, handles: ["h"]), now: noon))
         #expect(try await end(second, .saveRegistration(registration, handles: ["h"]), now: noon))
         let key = try #require(EncryptionKey(point: ES256Key().publicPoint))
-        #expect(try await setEncryptionKey(key, of: "i", owner: .alice, now: noon))
+        #expect(try await setEncryptionKey(key, of: "i", owner: .alice, notifies: true, now: noon))
         #expect(try await leaseNewHandle(now: noon, until: due) == "h")
         #expect(try await leaseNewHandle(now: noon, until: due) == "h")
         try await settleNewHandle(["h"])

@@ -14,14 +14,15 @@ extension SealedNotification {
     static func sample(
         _ id: NotificationID = NotificationID(at: noon), from sender: String = "tests",
         to recipient: UserName = .alice, createdAt: Timestamp = noon, expiresAt: Timestamp? = nil,
-        notBefore: Timestamp? = nil, traceparent: String? = nil, payload: [UInt8] = [1, 2, 3], remind: [Duration] = []
+        notBefore: Timestamp? = nil, traceparent: String? = nil, payload: [UInt8] = [1, 2, 3], remind: [Duration] = [],
+        display: Display = .full, question: Question? = nil
     ) -> SealedNotification {
         SealedNotification(
             notification: Notification(
                 id: id, sender: sender, recipient: recipient, createdAt: createdAt,
                 expiresAt: expiresAt ?? createdAt + .seconds(3600), notBefore: notBefore, traceparent: traceparent,
-                remind: remind),
-            payload: SealedPayload(keyID: "k1", bytes: payload))
+                remind: remind, display: display),
+            payload: SealedPayload(keyID: "k1", bytes: payload), question: question)
     }
 
     /// Samples whose IDs and times are a second apart, the oldest first.

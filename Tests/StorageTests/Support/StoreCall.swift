@@ -15,8 +15,10 @@ enum StoreCall: CaseIterable {
     case admitSilent, releaseSilent
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
     case installationsOfOwner, devicesOfOwner, dueDevices
-    case setEncryptionKey, encryptionKeys, deviceCount
+    case setEncryptionKey, encryptionKeys, deviceCount, leaseKeyNotice, settleKeyNotice, postponeKeyNotice
+    case reportShown, shownDevices, genericTexts
     case markReadThen
+    case question, answer, wrongChallenge
     case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
     case leaseOutcomes, saveOutcomes, awaitingOutcome, scheduledAwaitingOutcome, recordOutcomes
 
@@ -79,6 +81,14 @@ enum StoreCall: CaseIterable {
         case .markReadThen: try await store.markReadByCallback(id, at: noon)
         case .markShown: try await store.markShown(id, at: noon)
         case .unreadCount: _ = try await store.unreadCount(of: .alice, now: noon)
+        case .reportShown:
+            let report = DeviceReport(text: .generic, code: "SP-KEY")
+            _ = try await store.report(report, of: id, by: "i", owner: .alice, now: noon)
+        case .shownDevices: _ = try await store.shownDevices(of: id, limit: 9)
+        case .genericTexts: _ = try await store.genericTexts(since: noon)
+        case .question: _ = try await store.question(id, recipient: .alice)
+        case .answer: _ = try await store.answer(id, Answer(action: "ok", at: noon), textUntil: noon)
+        case .wrongChallenge: _ = try await store.countWrongChallenge(id)
         default: return false
         }
         return true
@@ -137,6 +147,11 @@ enum StoreCall: CaseIterable {
         case .dueDevices: _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
         case .encryptionKeys: _ = try await store.encryptionKeys(of: .alice, limit: 9)
         case .deviceCount: _ = try await store.deviceCount(of: .alice)
+        case .leaseKeyNotice: _ = try await store.leaseKeyNotice(now: noon, until: noon)
+        case .settleKeyNotice:
+            try await store.settle(KeyNotice(installation: "i", owner: .alice, until: noon), told: noon)
+        case .postponeKeyNotice:
+            try await store.postpone(KeyNotice(installation: "i", owner: .alice, until: noon), until: noon)
         case .setEncryptionKey:
             let key = EncryptionKey(point: ES256Key().publicPoint)
             if let key { _ = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon) }

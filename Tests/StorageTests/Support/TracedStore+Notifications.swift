@@ -7,7 +7,8 @@ extension TracedStore {
     /// What a plan calls the tables: by their names, or by the names that the ports give them.
     static let tables = [
         "notifications", "payloads", "outbox", "follow_ups", "silent_pushes", "idempotency_keys", "refresh_tokens",
-        "outcome_watch", "installations", "registrations", "device_leases", "device_places", "n ", "f ",
+        "outcome_watch", "installations", "registrations", "device_leases", "device_places", "answers", "n ", "f ",
+        "a ",
     ]
 
     /// One call of each port of notifications. The calls that change rows find one.
@@ -49,6 +50,7 @@ extension TracedStore {
             INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
             VALUES (\(id), \("k1"), \([1] as [UInt8]), \(due))
             """)
+        try await run("INSERT INTO answers (notification_id, options) VALUES (\(id), \("ok"))")
     }
 
     private func useReads(_ id: NotificationID) async throws {
@@ -67,6 +69,10 @@ extension TracedStore {
         }
         _ = try await payloadBytes(of: [id], recipient: .alice)
         _ = try await states([id], recipient: .alice)
+        _ = try await question(id, recipient: .alice)
+        _ = try await countWrongChallenge(id)
+        let text = SealedPayload(keyID: "k1", bytes: [1])
+        _ = try await answer(id, Answer(action: "ok", text: text, at: noon), textUntil: due)
         _ = try await unreadCount(of: .alice, now: noon)
         for unreadOnly in [true, false] {
             _ = try await inbox(of: .alice, unreadOnly: unreadOnly, after: id, limit: 9, now: noon)

@@ -42,9 +42,12 @@ import Testing
             (self.name, self.code, payloads) = (name, code, { [try payload($0)] })
         }
 
-        init(_ name: String, _ code: String?, twice payload: @escaping (Loot) -> String) {
-            (self.name, self.code, payloads) = (name, code, { [payload($0), payload($0)] })
-            genuine = ["00": "genuine"]
+        /// The same envelope under two notifications.
+        static func replay(_ name: String, _ code: String?) -> Attack {
+            var attack = Attack(name, code) { text($0.first) }
+            attack.payloads = { [text($0.first), text($0.first)] }
+            attack.genuine = ["00": "genuine"]
+            return attack
         }
     }
 
@@ -116,7 +119,7 @@ import Testing
                     envelope["keys"] = keys
                 }
             },
-            Attack("replay: under another ID", "SP-REPLAY", twice: { text($0.first) }),
+            .replay("replay: under another ID", "SP-REPLAY"),
             Attack("replay: after 90 days", "SP-REPLAY") { $0.old },
             Attack("replay: prepared for later", "SP-REPLAY") { $0.early },
             Attack("hold back: until it has expired", "SP-EXPIRED") { $0.expired },

@@ -9,7 +9,7 @@ import { randomNumbers, SimulatedClock } from './clock.mjs';
 import { SimulatedServer } from './server.mjs';
 
 /** One for all devices, because making keys takes longer than a wake. */
-export const pair = generateKeyPairSync('ed25519');
+export const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 export const pushKeys = { keys: [pair.publicKey.export({ format: 'jwk' })] };
 
 /** The data of a `push` event. */
@@ -62,6 +62,7 @@ class SimulatedScreen {
     this.texts = new Set();
     this.visible = new Set();
     this.notices = [];
+    this.messages = new Map();
     this.prompts = [];
     this.isPrompting = false;
     this.badge = null;
@@ -133,7 +134,7 @@ export class SimulatedDevice {
   push(id, { withdraw = false, signer = pair } = {}) {
     const ts = String(Math.floor(this.clock.now));
     const text = `securepush-push-v1\n${id}\n${SimulatedServer.user}\n${ts}\n${withdraw ? 'withdraw\n' : ''}`;
-    const sig = sign(null, Buffer.from(text), signer.privateKey).toString('base64url');
+    const sig = sign('sha256', Buffer.from(text), { key: signer.privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
     return JSON.stringify({ secureId: id, ...(withdraw ? { withdraw: '1' } : {}), ts, sig });
   }
 
@@ -171,8 +172,9 @@ export class SimulatedDevice {
       saveCredentials: (value) => call('save credentials', true, () => disk.saveCredentials(value)),
       replaceCredentials: (expected, value) => (
         call('replace credentials', true, () => disk.replaceCredentials(expected, value))),
-      deviceKey: () => call('device key', false, () => disk.deviceKey()),
-      keepDeviceKey: (key) => call('keep device key', true, () => disk.keepDeviceKey(key)),
+      deviceKeys: () => call('device keys', false, () => disk.deviceKeys()),
+      updateDeviceKeys: (change) => call('update device keys', true, () => disk.updateDeviceKeys(change)),
+      rememberEnvelope: (envelope) => call('remember envelope', true, () => disk.rememberEnvelope(envelope)),
       updateAll: (change) => call('update all', true, () => disk.updateAll(change)),
       departures: () => call('departures', false, () => disk.departures()),
       claimLockedNotice: () => this.#call(process, 'claim locked notice', () => disk.claimLockedNotice()),
@@ -201,6 +203,7 @@ export class SimulatedDevice {
         await faults.present();
         screen.secrets.set(secret.id, (screen.secrets.get(secret.id) ?? 0) + 1);
         screen.texts.add(secret.text);
+        screen.messages.set(secret.id, secret.message);
         screen.visible.add(secret.id);
       }),
       showNotice: (notice) => call('show notice', () => { screen.notices.push(notice); }),

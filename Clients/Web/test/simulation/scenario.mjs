@@ -39,7 +39,7 @@ class FaultyStore extends MemoryClientStore {
     return super.replaceCredentials(expected, value);
   }
 
-  async deviceKey() { this.#check(false); return super.deviceKey(); }
+  async deviceKeys() { this.#check(false); return super.deviceKeys(); }
 }
 
 /** A scripted server, and the transport to it. */

@@ -20,15 +20,19 @@ export class SimulatedServer {
     this.strayRequests = 0;
     this.installations = new Map();
     this.keys = new Map();
+    /** The bodies of the reports of what was shown. */
+    this.reports = [];
     /** An ID for which `PUT /api/installations` answers with a status. */
     this.refusals = new Map();
   }
 
-  /** Stores a secret for the user. */
-  send(payload = undefined) {
+  /** Stores a secret for the user. `more`: members of the answers to a fetch, and `answers` with a `challenge`. */
+  send(payload = undefined, { answers = [], challenge = null, ...more } = {}) {
     this.count += 1;
     const id = `019aa4a2-1c9b-7000-8000-${String(this.count).padStart(12, '0')}`;
-    this.stored.push({ id, payload: payload ?? `secret of ${id}`, isRead: false, isRevoked: false });
+    this.stored.push({
+      id, payload: payload ?? `secret of ${id}`, isRead: false, isRevoked: false, more, answers, challenge, answer: null, wrong: 0,
+    });
     return id;
   }
 
@@ -77,7 +81,14 @@ export class SimulatedServer {
       case 'GET notifications': return this.#inbox(url.searchParams);
       case 'HEAD notifications/{id}': return answer(this.#status(id));
       case 'GET notifications/{id}': return this.#read(id, url.searchParams);
-      case 'POST notifications/shown': return answer(this.#status(id) === 404 ? 404 : 204);
+      case 'POST notifications/shown':
+        this.reports.push({ id, ...JSON.parse(request.body) });
+        return answer(this.#status(id) === 404 ? 404 : 204);
+      case 'POST notifications/answer': return answer(this.#answer(id, JSON.parse(request.body)));
+      case 'GET installations': return this.#devices(url.searchParams);
+      case 'DELETE devices':
+        this.installations.clear();
+        return answer(204);
       case 'POST notifications/{id}': return this.#mark(request);
       case 'PUT installations/{id}': {
         const status = this.refusals.get(id);
@@ -136,10 +147,35 @@ export class SimulatedServer {
     const status = this.#status(id);
     if (status !== 200) return answer(status);
     const entry = this.#find(id);
-    const found = { Id: entry.id, Read: entry.isRead, Payload: entry.payload };
+    const found = { Id: entry.id, Read: entry.isRead, ...entry.more, Payload: entry.payload };
     entry.isRead = true;
     if (query.get('include') === 'unread') found.Unread = this.#unread;
     return answer(200, found);
+  }
+
+  /** Contract, section L: one answer, and three tries of the challenge. */
+  #answer(id, { Action: action, Text: text = null, Challenge: challenge = null }) {
+    const status = this.#status(id);
+    if (status !== 200) return status;
+    const entry = this.#find(id);
+    if (entry.answer) return entry.answer.action === action && entry.answer.text === text ? 204 : 409;
+    if (entry.wrong === 3) return 410;
+    if (!entry.answers.includes(action)) return 422;
+    if (entry.challenge !== null && entry.challenge !== challenge) {
+      if (challenge !== null) entry.wrong += 1;
+      return entry.wrong === 3 ? 410 : 422;
+    }
+    Object.assign(entry, { answer: { action, text }, isRead: true });
+    return 204;
+  }
+
+  #devices(query) {
+    const limit = Math.min(Number(query.get('Limit')), this.devicesPerPage ?? 100);
+    const ids = [...this.installations.keys()].sort().filter((id) => id > (query.get('After') ?? ''));
+    const page = ids.slice(0, limit).map((id) => ({
+      installationId: id, platform: this.installations.get(id).platform ?? 'browser', pushChannel: 'secret', LastSeenAt: '2026-11-22T00:00:00.000Z',
+    }));
+    return answer(200, { Installations: page, ...(ids.length > limit ? { Next: page.at(-1).installationId } : {}) });
   }
 
   #mark(request) {
@@ -158,7 +194,7 @@ export class SimulatedServer {
     const page = found.slice(0, limit);
     const entries = page.map((entry) => ({
       Id: entry.id, Read: entry.isRead,
-      ...(withPayload ? { Payload: entry.payload } : { CreatedAt: '2026-11-22T10:00:00.000Z' }),
+      ...(withPayload ? { ...entry.more, Payload: entry.payload } : { CreatedAt: '2026-11-22T10:00:00.000Z' }),
     }));
     if (withPayload) for (const entry of page) entry.isRead = true;
     const next = found.length > page.length ? { Next: page.at(-1).id } : {};

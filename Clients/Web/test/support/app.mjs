@@ -75,7 +75,7 @@ export class WebApp {
   publicKey() {
     return this.driver.evaluate(async (url) => {
       const { store } = await import(url);
-      return (await store.deviceKey())?.x;
+      return (await store.deviceKeys())[0]?.jwk.x;
     }, `${this.stack.app}client.js`);
   }
 

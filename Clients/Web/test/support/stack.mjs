@@ -78,6 +78,16 @@ export class Stack {
     return output.split('\n')[0];
   }
 
+  /** Sends a message to alice that asks for an answer, and returns its ID. */
+  async ask(message, { answers, challenge = undefined }) {
+    const Authorization = `Bearer ${this.secret('ingest-api-key')}`;
+    const { Id } = await this.json(`http://127.0.0.1:${this.ports.ingest_port}/api/notifications`, {
+      method: 'POST', headers: { Authorization, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ Recipient: 'alice', Payload: message, Answers: answers, Challenge: challenge }),
+    });
+    return Id;
+  }
+
   /** Sends many secrets to alice, one after another, and returns their IDs. */
   async sendAll(payloads) {
     const Authorization = `Bearer ${this.secret('ingest-api-key')}`;

@@ -3,7 +3,9 @@ import {
   ClientEvents, ClientStoreError, FetchTransport, IndexedDBStore, makeConfiguration, SecurePushClient, SecurePushFailure,
   TokenCredentialsProvider, WebNotificationPresenter,
 } from 'securepush-web';
-import type { CredentialsProvider, InboxPage, NotificationPresenter, SecretNotification } from 'securepush-web';
+import type {
+  CredentialsProvider, InboxPage, Message, NotificationPresenter, RegisteredDevice, SecretNotification,
+} from 'securepush-web';
 
 const retrievalURL = 'https://push.example.com';
 const store = new IndexedDBStore();
@@ -12,7 +14,9 @@ const events = new ClientEvents();
 const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport, events });
 
 export const client = new SecurePushClient({
-  configuration: makeConfiguration({ retrievalURL, limits: { secondsPerTry: 5 }, texts: { generic: 'generic' } }),
+  configuration: makeConfiguration({
+    retrievalURL, limits: { secondsPerTry: 5 }, texts: { generic: 'generic' }, senderKeys: { keys: [] }, requiresEncryption: true,
+  }),
   credentials, store, transport, events, presenter: new WebNotificationPresenter({ title: 'My app' }),
 });
 
@@ -41,15 +45,21 @@ export const other = new SecurePushClient({
 });
 
 export async function visit(): Promise<string[]> {
-  const installationID: string = await client.subscribe({ tags: ['news'], timeout: 8 });
+  const installationID = await client.subscribe({ tags: ['news'], timeout: 8 }).catch((error: unknown) => {
+    if (error instanceof SecurePushFailure && error.installationID !== null) return error.installationID;
+    throw error;
+  });
+  const fingerprint: string | null = await client.encryptionKeyFingerprint();
   const { result, shown, code } = await client.catchUp();
   if (result === 'failed' && code !== null) console.log(installationID, code.startsWith('SP-'));
   const page: InboxPage = await client.inbox({ unreadOnly: true });
   const texts: string[] = [];
   for (const { id, isRead, createdAt } of page.entries) {
-    if (!isRead) texts.push(`${createdAt ?? ''} ${(await client.read(id)).text}`);
+    if (isRead) continue;
+    const { text, message, json } = await client.read(id);
+    texts.push(`${createdAt ?? ''} ${message?.title ?? ''} ${text ?? json}`);
   }
-  return [...shown, ...texts];
+  return [...shown, ...texts, fingerprint ?? ''];
 }
 
 export async function logIn(userName: string, password: string): Promise<string | null> {
@@ -70,6 +80,16 @@ export async function logOut(): Promise<boolean> {
     if (error instanceof ClientStoreError) return error.reason !== 'locked';
     throw error;
   }
+}
+
+export async function approve(id: string, challenge: string): Promise<boolean> {
+  const message: Message | null = (await client.read(id)).message;
+  const action = message?.actions?.find((candidate) => !candidate.input);
+  if (!action) return false;
+  await client.answer(id, action.id, { challenge });
+  const others: RegisteredDevice[] = (await client.devices()).filter((device) => !device.isThisDevice);
+  for (const device of others) await client.removeDevice(device.id);
+  return true;
 }
 
 events.listen((event) => {

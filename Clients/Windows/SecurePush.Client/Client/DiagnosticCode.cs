@@ -38,7 +38,7 @@ namespace SecurePush
         /// <summary>The push has no valid signature.</summary>
         public static readonly DiagnosticCode BadSignature = new DiagnosticCode("SP-SIGNATURE");
 
-        /// <summary>The push was signed more than 28 days ago.</summary>
+        /// <summary>The push was signed more than 28 days ago, or by a clock that is more than a day ahead.</summary>
         public static readonly DiagnosticCode TooOld = new DiagnosticCode("SP-AGE");
 
         /// <summary>Neither credentials nor store can be read, because the user has not signed in to Windows.</summary>
@@ -55,6 +55,20 @@ namespace SecurePush
         /// <summary>The payload is encrypted, and cannot be opened.</summary>
         public static readonly DiagnosticCode Unopenable = new DiagnosticCode("SP-DECRYPT");
 
+        /// <summary>
+        /// The payload is encrypted, and was opened before under another notification, or is too old.
+        /// </summary>
+        public static readonly DiagnosticCode Replayed = new DiagnosticCode("SP-REPLAY");
+
+        /// <summary>The payload is encrypted, and none of the known senders has signed it.</summary>
+        public static readonly DiagnosticCode UnknownSender = new DiagnosticCode("SP-SENDER");
+
+        /// <summary>The payload is not encrypted, and this device takes no other.</summary>
+        public static readonly DiagnosticCode NotEncrypted = new DiagnosticCode("SP-PLAIN");
+
+        /// <summary>The content of the payload has expired.</summary>
+        public static readonly DiagnosticCode Expired = new DiagnosticCode("SP-EXPIRED");
+
         private readonly string text;
 
         private DiagnosticCode(string text)
@@ -66,6 +80,13 @@ namespace SecurePush
         internal bool AllowsCatchUp =>
             !AsksForLogIn && !Equals(Locked) && !Equals(Credentials) && !Equals(TimedOut) && !Equals(Unreachable)
             && !Equals(Untrusted);
+
+        /// <summary>
+        /// Whether the notification is there, and this device does not show what it contains. What has expired counts
+        /// as gone.
+        /// </summary>
+        internal bool IsOfEnvelope => Equals(NoKey) || Equals(Unopenable) || Equals(Replayed) || Equals(UnknownSender)
+            || Equals(NotEncrypted);
 
         /// <summary>Whether the user has to log in.</summary>
         internal bool AsksForLogIn => Equals(LoggedOut) || text == "SP-401";

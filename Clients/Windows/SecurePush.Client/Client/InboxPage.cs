@@ -3,7 +3,7 @@ using System.Collections.Generic;
 
 namespace SecurePush
 {
-    /// <summary>A page of the user's inbox, oldest first, without the secrets.</summary>
+    /// <summary>A page of the user's inbox, oldest first.</summary>
     public sealed class InboxPage
     {
         internal InboxPage(IReadOnlyList<InboxEntry> entries, int unread, bool hasNext)
@@ -26,11 +26,15 @@ namespace SecurePush
     /// <summary>A notification in the inbox.</summary>
     public sealed class InboxEntry
     {
-        internal InboxEntry(PushId id, bool isRead, DateTimeOffset? createdAt)
+        internal InboxEntry(
+            PushId id, bool isRead, DateTimeOffset? createdAt, SecretNotification secret = null,
+            DiagnosticCode code = null)
         {
             Id = id;
             IsRead = isRead;
             CreatedAt = createdAt;
+            Secret = secret;
+            Code = code;
         }
 
         /// <summary>The ID, for <see cref="SecurePushClient.ReadAsync"/>.</summary>
@@ -41,5 +45,14 @@ namespace SecurePush
 
         /// <summary>When it was sent; <c>null</c> if the server does not say.</summary>
         public DateTimeOffset? CreatedAt { get; }
+
+        /// <summary>
+        /// The secret, of a page with secrets (<see cref="SecurePushClient.InboxWithSecretsAsync"/>); <c>null</c> if it
+        /// cannot be opened.
+        /// </summary>
+        public SecretNotification Secret { get; }
+
+        /// <summary>Why a page with secrets does not have this one; <c>null</c> if nothing is wrong.</summary>
+        public DiagnosticCode Code { get; }
     }
 }

@@ -1,3 +1,5 @@
+using System;
+using System.Collections.Generic;
 using System.Threading;
 using System.Threading.Tasks;
 
@@ -6,10 +8,34 @@ namespace SecurePush
     /// <content>End-to-end encryption (contract, section F).</content>
     public sealed partial class SecurePushClient
     {
+        private PublicKeySet senderKeys;
+
+        /// <summary>The configured keys of senders that are on the curve.</summary>
+        private PublicKeySet SenderKeys =>
+            senderKeys = senderKeys ?? configuration.SenderKeys.OnCurve(cryptography);
+
+        /// <summary>
+        /// The fingerprint of this device's key, 8 groups of 4 hexadecimal digits: for a sender, or the user at another
+        /// device, who compares it. <c>null</c> if the device has no key.
+        /// </summary>
+        /// <exception cref="SecurePushException">The key cannot be read now.</exception>
+        public Task<string> EncryptionKeyFingerprintAsync() => Serial(async () =>
+        {
+            try
+            {
+                var keys = await EncryptionKeysAsync();
+                return keys == null ? null : PublicKey.Fingerprint(keys.Newest.PublicKey);
+            }
+            catch (ClientStoreException error)
+            {
+                throw Failure(error);
+            }
+        });
+
         /// <summary>
         /// Registers the public key of this device, which the server forgets when it replaces or removes the
-        /// installation, or when another user takes it over. The first call for a user makes the key. The store keeps
-        /// the private key, which never leaves the device.
+        /// installation, or when another user takes it over. The first call for a user makes the key, and a call when
+        /// it is a month old makes the next one. The private keys never leave the device.
         /// </summary>
         /// <exception cref="SecurePushException">
         /// The server may not have the key. The device is registered then, unless the status is 404.
@@ -21,7 +47,7 @@ namespace SecurePush
             var owner = (await keeper.ReadAsync()).KeyOwner;
             if (owner != userName && (owner != null || configuration.EncryptsEndToEnd))
             {
-                await ForgetKeyAsync();
+                await ForgetKeysAsync();
             }
 
             if (!configuration.EncryptsEndToEnd)
@@ -29,14 +55,7 @@ namespace SecurePush
                 return;
             }
 
-            var privateKey = await store.ReadEncryptionKeyAsync();
-            if (privateKey == null || privateKey.Length != 32)
-            {
-                privateKey = cryptography.RandomBytes(32);
-                await store.SaveEncryptionKeyAsync(privateKey);
-            }
-
-            var publicKey = cryptography.X25519PublicKey(privateKey);
+            var publicKey = (await CurrentKeysAsync()).Newest.PublicKey;
             var digest = Digest(publicKey);
             var known = await keeper.UpdateAsync(current =>
             {
@@ -47,16 +66,15 @@ namespace SecurePush
             if (!known.isSameUser)
             {
                 // The user has logged out in the meantime.
-                await ForgetKeyAsync();
+                await ForgetKeysAsync();
                 throw new SecurePushException(DiagnosticCode.LoggedOut);
             }
 
-            var body = JsonText.Object(
-                JsonText.Member("kty", "OKP"), JsonText.Member("crv", "X25519"),
-                JsonText.Member("x", Base64Url.Encode(publicKey)));
-            var outcome = await connection.SendAsync(
-                new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body) { Success = 204 }, deadline,
-                cancellation);
+            var call = new RetrievalCall("PUT", "api/devices/" + id + "/key", null, PublicKey.Jwk(publicKey))
+            {
+                Success = 204,
+            };
+            var outcome = await connection.SendAsync(call, deadline, cancellation);
             cancellation.ThrowIfCancellationRequested();
             if (outcome.IsSuccess)
             {
@@ -70,29 +88,136 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Removes the device's key. What was encrypted for it can never be read again.</summary>
-        private async Task ForgetKeyAsync()
+        /// <summary>The device's keys, with a new one if the newest is due.</summary>
+        private async Task<EncryptionKeys> CurrentKeysAsync()
         {
-            await store.SaveEncryptionKeyAsync(null);
+            var keys = await EncryptionKeysAsync();
+            var now = clock.UnixTime;
+            if (keys != null && !keys.IsOld(now))
+            {
+                return keys;
+            }
+
+            EncryptionKeyPair pair;
+            try
+            {
+                pair = await keyLimit.RunAsync(cryptography.MakeKeyAsync);
+            }
+            catch (Exception)
+            {
+                throw new SecurePushException(DiagnosticCode.NoKey);
+            }
+
+            // Stored before the server gets it: what is sealed for it can be opened from the first moment.
+            var removed = new List<byte[]>();
+            keys = keys == null ? EncryptionKeys.Of(pair, now) : keys.With(pair, now, removed);
+            await store.SaveEncryptionKeysAsync(keys.Encode());
+            foreach (var privateKey in removed)
+            {
+                await Quietly(() => keyLimit.RunAsync(() => cryptography.RemoveKeyAsync(privateKey)));
+            }
+
+            return keys;
+        }
+
+        /// <summary>Replaces a key that is due when the app does not register, and registers it.</summary>
+        private async Task RenewKeyAsync(Wake wake)
+        {
+            try
+            {
+                var state = await keeper.ReadAsync();
+                var record = state.Registration;
+                var isOwn = record.UserName != null && record.UserName == state.KeyOwner;
+                var keys = configuration.EncryptsEndToEnd && isOwn
+                    ? await EncryptionKeysAsync()
+                    : null;
+                if (keys != null
+                    && (keys.IsOld(clock.UnixTime) || Digest(keys.Newest.PublicKey) != record.KeyDigest))
+                {
+                    await RegisterKeyAsync(
+                        record.InstallationId, record.UserName, wake.UserChanges, wake.Deadline, wake.Cancellation);
+                }
+            }
+            catch (Exception error) when (
+                error is SecurePushException || error is ClientStoreException || error is OperationCanceledException)
+            {
+                // The next wake tries again.
+            }
+        }
+
+        private async Task<EncryptionKeys> EncryptionKeysAsync() =>
+            EncryptionKeys.Decode(await store.ReadEncryptionKeysAsync());
+
+        /// <summary>Removes the device's keys. What was encrypted for them can never be read again.</summary>
+        private async Task ForgetKeysAsync()
+        {
+            // First those of the hardware: without the store nobody knows their names.
+            await Quietly(async () =>
+            {
+                var keys = await EncryptionKeysAsync();
+                foreach (var pair in keys?.Pairs ?? new EncryptionKeyPair[0])
+                {
+                    await keyLimit.RunAsync(() => cryptography.RemoveKeyAsync(pair.PrivateKey));
+                }
+            });
+            await store.SaveEncryptionKeysAsync(null);
             await keeper.UpdateAsync(state => state.KeyOwner = null);
         }
 
         /// <summary>
-        /// Decrypts a secret, if it is encrypted. It throws <see cref="SecurePushException"/> if that is impossible,
-        /// and <see cref="ClientStoreException"/> if the key cannot be read now.
+        /// Reads a secret: decrypts it, if it is encrypted, and remembers its envelope. It throws
+        /// <see cref="SecurePushException"/> if it is not to be shown, and <see cref="ClientStoreException"/> if that
+        /// cannot be decided now.
         /// </summary>
-        private async Task<SecretNotification> OpenAsync(SecretNotification secret)
+        internal async Task<SecretNotification> OpenAsync(SecretNotification secret)
         {
-            if (!Envelope.IsEnvelope(secret.Json))
+            var payload = Envelope.Read(secret.Json);
+            if (!Envelope.IsEnvelope(payload))
             {
-                return secret;
+                return configuration.RequiresEncryption
+                    ? throw new SecurePushException(DiagnosticCode.NotEncrypted)
+                    : secret.WithContent(payload);
             }
 
+            var envelope = new Envelope(payload);
             var state = await keeper.ReadAsync();
-            var privateKey = await store.ReadEncryptionKeyAsync();
-            var content = Envelope.Open(
-                cryptography, secret.Json, state.Owner, state.Registration.InstallationId, privateKey);
-            return Envelope.Secret(secret, content);
+            if (configuration.SenderKeys != null && !envelope.IsSignedBy(SenderKeys, state.Owner, cryptography))
+            {
+                throw new SecurePushException(DiagnosticCode.UnknownSender);
+            }
+
+            var device = state.Registration.InstallationId;
+            var keys = await EncryptionKeysAsync();
+            if (keys == null || !envelope.IsFor(device))
+            {
+                throw new SecurePushException(DiagnosticCode.NoKey);
+            }
+
+            var content = await OpenAsync(envelope, state.Owner, device, keys);
+            var now = clock.UnixTime;
+            if (content.IsOutOfTime(now)
+                || !await store.RememberAsync(new OpenedEnvelope(content.Id, secret.Id, now)))
+            {
+                throw new SecurePushException(DiagnosticCode.Replayed);
+            }
+
+            return content.IsOver(now)
+                ? throw new SecurePushException(DiagnosticCode.Expired)
+                : secret.WithContent(content.Value, content.ExpiresAt);
+        }
+
+        /// <exception cref="ClientStoreException">The platform does not use the key now.</exception>
+        private async Task<EnvelopeContent> OpenAsync(
+            Envelope envelope, string recipient, string device, EncryptionKeys keys)
+        {
+            try
+            {
+                return await keyLimit.RunAsync(() => envelope.OpenAsync(recipient, device, keys.Pairs, cryptography));
+            }
+            catch (Exception error) when (!(error is SecurePushException))
+            {
+                throw new ClientStoreException(ClientStoreError.Unreadable);
+            }
         }
     }
 }

@@ -153,10 +153,18 @@ namespace SecurePush
             }
 
             var acquisition = await ClaimAsync(secret, unread, request, wake, deadline);
+            closed = closed ?? (IsOver(secret) ? DiagnosticCode.Expired : null);
             return closed != null && acquisition.Kind == AcquisitionKind.Secret
                 ? await CloseAsync(secret.Id, closed)
                 : acquisition;
         }
+
+        /// <summary>Whether the system may show it: it is a text, and nobody wants it hidden.</summary>
+        private bool IsForSystem(SecretNotification secret) =>
+            secret.Text != null && secret.Display == MessageDisplay.Full
+            && configuration.Display == MessageDisplay.Full;
+
+        private bool IsOver(SecretNotification secret) => secret.ExpiresAt?.ToUnixTimeSeconds() <= clock.UnixTime;
 
         /// <summary>
         /// Notes that this device has read a secret that it will never open. So the withdrawal that follows when the
@@ -181,7 +189,7 @@ namespace SecurePush
                 try
                 {
                     claim = await keeper.UpdateAsync(
-                        state => state.Claim(secret, request, process, clock.Uptime, Limits));
+                        state => state.Claim(secret, request, AreSigned, process, clock.Uptime, Limits));
                 }
                 catch (ClientStoreException)
                 {
@@ -225,8 +233,11 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Notes that a claimed secret was shown, or that it waits for the next wake.</summary>
-        private async Task SettleAsync(PushId id, bool isShown, Wake wake)
+        /// <summary>
+        /// Notes that a claimed secret was shown, or the text in place of one that the system must not have, or that it
+        /// waits for the next wake.
+        /// </summary>
+        private async Task SettleAsync(PushId id, bool isShown, Wake wake, bool isHidden = false)
         {
             var now = clock.Uptime;
             var end = await UpdateOrDefaultAsync(
@@ -238,9 +249,13 @@ namespace SecurePush
                     }
 
                     var result = state.Ledger.Settle(id, process, isShown, now);
-                    if (isShown)
+                    if (isShown && !isHidden)
                     {
                         state.Report(id);
+                    }
+                    else if (isShown && state.Ledger.Notice(id))
+                    {
+                        state.Report(ShownReport.OfGeneric(id, null));
                     }
 
                     return result;
@@ -287,9 +302,12 @@ namespace SecurePush
             switch (acquisition.Kind)
             {
                 case AcquisitionKind.Secret:
+                    var isHidden = !IsForSystem(acquisition.Secret);
                     try
                     {
-                        await presenter.ShowAsync(acquisition.Secret);
+                        await (isHidden
+                            ? presenter.ShowAsync(new GenericNotice(id, configuration.Texts.InApp, null))
+                            : presenter.ShowAsync(acquisition.Secret));
                     }
                     catch (Exception)
                     {
@@ -299,8 +317,8 @@ namespace SecurePush
                             : new WakeReport();
                     }
 
-                    await SettleAsync(id, true, wake);
-                    return WakeReport.OfShown(id);
+                    await SettleAsync(id, true, wake, isHidden);
+                    return isHidden ? new WakeReport(WakeResult.NewData) : WakeReport.OfShown(id);
                 case AcquisitionKind.Failed:
                     return await NoticeAsync(id, acquisition.Code, acquisition.End);
                 case AcquisitionKind.LoggedOut:
@@ -315,14 +333,29 @@ namespace SecurePush
         /// <summary>Shows the generic text, once per notification.</summary>
         private async Task<WakeReport> NoticeAsync(PushId id, DiagnosticCode code, Progress end)
         {
-            var isFirst = await UpdateOrDefaultAsync(state => state.Ledger.Notice(id, end), true);
-            var isClosed = code.Equals(DiagnosticCode.NoKey) || code.Equals(DiagnosticCode.Unopenable);
-            if (isFirst && (end != Progress.Gone || isClosed || configuration.ShowsNoticeWhenGone))
+            var isThere = end != Progress.Gone || code.IsOfEnvelope;
+            var isFirst = await UpdateOrDefaultAsync(state => Notice(state, id, end, isThere, code), true);
+            if (isFirst && (isThere || configuration.ShowsNoticeWhenGone))
             {
                 await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, code));
             }
 
             return WakeReport.OfWaiting(end == Progress.Pending ? new[] { id } : new PushId[0], code);
+        }
+
+        /// <summary>
+        /// Notes that the generic text is shown, and tells whether it is the first time. The server has nothing to note
+        /// of what is gone.
+        /// </summary>
+        private static bool Notice(ClientState state, PushId id, Progress end, bool isThere, DiagnosticCode code)
+        {
+            var isFirst = state.Ledger.Notice(id, end);
+            if (isFirst && isThere)
+            {
+                state.Report(ShownReport.OfGeneric(id, code));
+            }
+
+            return isFirst;
         }
 
         /// <summary>Asks the user to log in, once more for each new notification.</summary>

@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.Linq;
+using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
 
@@ -11,6 +12,9 @@ namespace SecurePush
     {
         /// <summary>Two thousand devices; the server allows a hundred.</summary>
         private const int MaxDevicePages = 20;
+
+        /// <summary>The longest text of an answer.</summary>
+        private const int MaxTextBytes = 2000;
 
         /// <summary>
         /// A page of the inbox, oldest first, without the secrets. It marks nothing and shows nothing.
@@ -31,6 +35,54 @@ namespace SecurePush
         });
 
         /// <summary>
+        /// A page of the inbox, oldest first, with the secrets: at most 20. They all count as read. Nothing is shown.
+        /// </summary>
+        /// <param name="after">The last ID of the page before; <c>null</c> for the first page.</param>
+        /// <param name="unreadOnly">Whether read notifications are left out.</param>
+        /// <param name="cancellation">Ends it.</param>
+        /// <exception cref="SecurePushException">The server did not give it.</exception>
+        public Task<InboxPage> InboxWithSecretsAsync(
+            PushId after = null, bool unreadOnly = false,
+            CancellationToken cancellation = default(CancellationToken)) => ForUser(async deadline =>
+        {
+            var call = PageCall("include=payload&Limit=" + Limits.MaxSecretsPerPage, unreadOnly, after);
+            var page = InboxAnswer.Read((await SendAsync(call, deadline, cancellation)).Body);
+            var entries = new List<InboxEntry>();
+            foreach (var entry in page.Entries)
+            {
+                entries.Add(await OpenedAsync(entry));
+            }
+
+            await SetBadgeAsync(page.Unread);
+            return new InboxPage(entries, page.Unread, page.HasNext);
+        });
+
+        private async Task<InboxEntry> OpenedAsync(InboxAnswer.Entry entry)
+        {
+            var code = entry.Secret == null ? DiagnosticCode.MalformedAnswer : null;
+            try
+            {
+                var secret = entry.Secret == null ? null : await OpenAsync(entry.Secret);
+                if (secret != null)
+                {
+                    await NoteReadAsync(secret);
+                }
+
+                return new InboxEntry(entry.Id, entry.IsRead, entry.CreatedAt, secret, code);
+            }
+            catch (SecurePushException error)
+            {
+                code = error.Code;
+            }
+            catch (ClientStoreException error)
+            {
+                code = Failure(error).Code;
+            }
+
+            return new InboxEntry(entry.Id, entry.IsRead, entry.CreatedAt, null, code);
+        }
+
+        /// <summary>
         /// Fetches one secret, decrypts it, and gives it to the app. It counts as read. Nothing is shown or stored.
         /// </summary>
         /// <param name="id">The notification.</param>
@@ -46,6 +98,7 @@ namespace SecurePush
             try
             {
                 var secret = await OpenAsync(answer.Secret);
+                await NoteReadAsync(secret);
                 if (answer.Unread != null)
                 {
                     await SetBadgeAsync(answer.Unread.Value);
@@ -58,6 +111,111 @@ namespace SecurePush
                 throw Failure(error);
             }
         });
+
+        /// <summary>
+        /// Fetches the secret of a push and gives it to the app, which shows it in place of the SDK, once: a repeated
+        /// push has none. It counts as shown. A withdrawal is carried out as by <see cref="HandleAsync"/>.
+        /// </summary>
+        /// <param name="push">The push.</param>
+        /// <param name="cancellation">Ends it.</param>
+        /// <returns><c>null</c> if there is nothing to show: it was shown or withdrawn before.</returns>
+        /// <exception cref="SecurePushException">
+        /// The push is not genuine, or the secret cannot be had now: it waits for the next wake then.
+        /// </exception>
+        public Task<SecretNotification> SecretAsync(
+            IncomingPush push, CancellationToken cancellation = default(CancellationToken)) => Serial(async () =>
+        {
+            var wake = Begin();
+            using (cancellation.Register(wake.Abandon))
+            {
+                var reception = await NoteAsync(push, wake);
+                var secret = reception.Kind == ReceptionKind.Wanted && underWay.Add(push.Id)
+                    ? await TakeAsync(push.Id, wake)
+                    : null;
+                cancellation.ThrowIfCancellationRequested();
+                await EndAsync(wake, null);
+                var failure = reception.Failure;
+                return failure == null ? secret : throw new SecurePushException(failure);
+            }
+        });
+
+        /// <summary>Fetches a secret that is in <see cref="underWay"/> for the app.</summary>
+        private async Task<SecretNotification> TakeAsync(PushId id, Wake wake)
+        {
+            try
+            {
+                var acquisition = await AcquireAsync(id, wake, wake.Deadline);
+                switch (acquisition.Kind)
+                {
+                    case AcquisitionKind.Secret:
+                        await SettleAsync(id, !wake.IsAbandoned, wake);
+                        if (acquisition.Unread != null)
+                        {
+                            await SetBadgeAsync(acquisition.Unread.Value);
+                        }
+
+                        return acquisition.Secret;
+                    case AcquisitionKind.Settled:
+                        return null;
+                    case AcquisitionKind.Failed:
+                        // What is final waits no more. What may heal is shown by the next wake.
+                        await UpdateOrDefaultAsync(
+                            state => acquisition.End != Progress.Pending && state.Ledger.Notice(id, acquisition.End),
+                            false);
+                        throw new SecurePushException(acquisition.Code);
+                    default:
+                        throw new SecurePushException(acquisition.Code ?? DiagnosticCode.Locked);
+                }
+            }
+            finally
+            {
+                underWay.Remove(id);
+            }
+        }
+
+        /// <summary>
+        /// Sends the user's answer to a notification whose sender asks for one, and removes it from the screen. All
+        /// devices of the user have one answer together; the same one may be sent again.
+        /// </summary>
+        /// <param name="id">The notification.</param>
+        /// <param name="action">The ID of one of its actions.</param>
+        /// <param name="text">What the user has written, at most 2,000 bytes of UTF-8; <c>null</c>: nothing.</param>
+        /// <param name="challenge">
+        /// What the sender shows to the user, who has to write it: 1 to 16 digits or letters; <c>null</c>: nothing. The
+        /// third wrong one ends the question.
+        /// </param>
+        /// <param name="cancellation">Ends it. The server may have the answer.</param>
+        /// <exception cref="ArgumentException">A value cannot be one.</exception>
+        /// <exception cref="SecurePushException">
+        /// <c>SP-409</c>: it was answered otherwise. <c>SP-410</c>: it is over. <c>SP-422</c>: the sender did not ask
+        /// for this action, or the challenge is wrong. Other codes: the server may not have it.
+        /// </exception>
+        public Task AnswerAsync(
+            PushId id, string action, string text = null, string challenge = null,
+            CancellationToken cancellation = default(CancellationToken)) => ForUser(async deadline =>
+        {
+            if (id == null || !MessageAction.IsId(action) || Encoding.UTF8.GetByteCount(text ?? "") > MaxTextBytes
+                || (challenge != null && !IsChallenge(challenge)))
+            {
+                throw new ArgumentException("The action, the text or the challenge cannot be one.");
+            }
+
+            var installation = (await ReadOrNullAsync())?.Registration.InstallationId;
+            var members = new[]
+            {
+                JsonText.Member("Action", action), JsonText.Member("Text", text),
+                JsonText.Member("Challenge", challenge), JsonText.Member("DeviceId", installation),
+            };
+            var body = JsonText.Object(members.Where(member => member.Value != null).ToArray());
+            var call = new RetrievalCall("POST", "api/notifications/" + id + "/answer", null, body) { Success = 204 };
+            await SendAsync(call, deadline, cancellation);
+            await EndReadAsync(new[] { id }, deadline);
+            return true;
+        });
+
+        private static bool IsChallenge(string text) =>
+            text.Length >= 1 && text.Length <= 16 && text.All(character => char.IsLetterOrDigit(character)
+                && character < 128);
 
         /// <summary>The user's devices on all platforms, in the order of their IDs.</summary>
         /// <exception cref="SecurePushException">The server did not give them.</exception>

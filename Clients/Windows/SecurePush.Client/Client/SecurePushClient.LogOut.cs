@@ -81,7 +81,7 @@ namespace SecurePush
             if (endsSession)
             {
                 await Quietly(() => store.SaveCredentialsAsync(null));
-                await Quietly(() => store.SaveEncryptionKeyAsync(null));
+                await Quietly(ForgetKeysAsync);
             }
 
             await Quietly(() => presenter.RemoveAllAsync());
@@ -135,7 +135,7 @@ namespace SecurePush
                     });
                     if (owner == null)
                     {
-                        await store.SaveEncryptionKeyAsync(null);
+                        await ForgetKeysAsync();
                     }
 
                     await Quietly(() => presenter.RemoveAllAsync());

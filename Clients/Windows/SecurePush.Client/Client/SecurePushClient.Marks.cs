@@ -39,7 +39,15 @@ namespace SecurePush
                 await MarkAsync(JsonText.Object(JsonText.Member("Ids", part)), deadline, cancellation);
             }
 
-            // They are done with here too, and will not be shown by the next wake.
+            await EndReadAsync(ids, deadline);
+            return true;
+        });
+
+        /// <summary>
+        /// Ends notifications that the user is done with here: the next wake does not show them.
+        /// </summary>
+        private async Task EndReadAsync(IReadOnlyCollection<PushId> ids, double deadline)
+        {
             var now = clock.Uptime;
             await UpdateOrDefaultAsync(
                 state =>
@@ -53,8 +61,33 @@ namespace SecurePush
                 }, false);
             await Quietly(() => presenter.RemoveAsync(ids));
             await RefreshBadgeAsync(deadline);
-            return true;
-        });
+        }
+
+        /// <summary>
+        /// Notes that the app shows a secret that the system does not show, so that the server is told.
+        /// </summary>
+        private Task NoteReadAsync(SecretNotification secret)
+        {
+            return UpdateOrDefaultAsync(
+                state =>
+                {
+                    var entry = state.Ledger.Find(secret.Id);
+                    var isNews = !IsForSystem(secret)
+                        && (entry == null || (entry.Progress == Progress.Shown && entry.IsNoticed));
+                    if (isNews)
+                    {
+                        state.Report(secret.Id);
+                    }
+
+                    if (isNews && entry != null)
+                    {
+                        // Only once.
+                        entry.IsNoticed = false;
+                    }
+
+                    return isNews;
+                }, false);
+        }
 
         /// <summary>Marks all notifications up to this one as read, and sets the badge.</summary>
         /// <param name="id">The notification.</param>
@@ -99,7 +132,7 @@ namespace SecurePush
             isReporting = true;
             try
             {
-                await ReportShownAsync(new HashSet<PushId>(), Math.Min(deadline, clock.Uptime + SecondsForReports));
+                await ReportShownAsync(new HashSet<string>(), Math.Min(deadline, clock.Uptime + SecondsForReports));
             }
             finally
             {
@@ -107,19 +140,26 @@ namespace SecurePush
             }
         }
 
-        /// <summary>A store that cannot be written keeps an ID, so each is told once.</summary>
-        private async Task ReportShownAsync(HashSet<PushId> told, double end)
+        /// <summary>A store that cannot be written keeps a report, so each is told once.</summary>
+        private async Task ReportShownAsync(HashSet<string> told, double end)
         {
             while (told.Count < MaxReports)
             {
-                var id = (await ReadOrNullAsync())?.Unreported.Find(candidate => !told.Contains(candidate));
-                if (id == null)
+                var state = await ReadOrNullAsync();
+
+                // The server knows a generic text by the device that shows it.
+                var installation = state?.Registration.InstallationId;
+                var report = state?.Unreported.Find(candidate =>
+                    !told.Contains(candidate.ToString()) && (installation != null || !candidate.IsGeneric));
+                if (report == null)
                 {
                     return;
                 }
 
-                told.Add(id);
-                var call = new RetrievalCall("POST", "api/notifications/" + id + "/shown") { Success = 204 };
+                told.Add(report.ToString());
+                var path = "api/notifications/" + report.Id + "/shown";
+                var body = report.Body(installation);
+                var call = new RetrievalCall("POST", path, null, body) { Success = 204 };
                 var outcome = await connection.SendAsync(call, end);
                 if (!outcome.IsSuccess && !outcome.IsOwnRefusal)
                 {
@@ -127,7 +167,8 @@ namespace SecurePush
                     return;
                 }
 
-                await UpdateOrDefaultAsync(state => state.Unreported.Remove(id), false);
+                await UpdateOrDefaultAsync(
+                    current => current.Unreported.RemoveAll(known => known.ToString() == report.ToString()), 0);
             }
         }
     }

@@ -47,28 +47,68 @@ namespace SecurePush
         }
 
         /// <summary>
+        /// Reads the server's keys for pushes after a push that none of the known ones has signed: the server may have
+        /// replaced them all at once. Whoever sends such pushes causes one request in an hour, without credentials.
+        /// </summary>
+        /// <returns>Whether there are new keys.</returns>
+        private async Task<bool> LearnPushKeysAsync(double deadline)
+        {
+            if (!ReadsPushKeys || isRefreshingPushKeys)
+            {
+                return false;
+            }
+
+            isRefreshingPushKeys = true;
+            try
+            {
+                var now = clock.UnixTime;
+                var isDue = await keeper.UpdateAsync(state =>
+                {
+                    // A clock that went back tells nothing of the age.
+                    double? read = now - state.PushKeysReadAt, asked = now - state.PushKeysAskedAt;
+                    var isEarly = (read >= 0 && read < Limits.RefreshesPushKeysAfter)
+                        || (asked >= 0 && asked < Limits.RefreshesPushKeysAfter);
+                    state.PushKeysAskedAt = isEarly ? state.PushKeysAskedAt : now;
+                    return !isEarly;
+                });
+                return isDue
+                    && await RefreshPushKeysAsync(false, Math.Min(deadline, clock.Uptime + SecondsForPushKeys));
+            }
+            finally
+            {
+                isRefreshingPushKeys = false;
+            }
+        }
+
+        /// <summary>
         /// Reads the server's keys for pushes. They come from the configured host, over the same TLS as the secrets, so
         /// they replace the configured keys. A failure, and a set that cannot be used, change nothing.
         /// </summary>
-        private async Task RefreshPushKeysAsync(bool isRetried, double deadline)
+        /// <returns>Whether there are new keys.</returns>
+        private async Task<bool> RefreshPushKeysAsync(bool isRetried, double deadline)
         {
             if (!ReadsPushKeys)
             {
-                return;
+                return false;
             }
 
             var call = new RetrievalCall("GET", "api/push-keys") { IsAuthorized = false, IsRetried = isRetried };
             var outcome = await connection.SendAsync(call, deadline);
             if (!outcome.IsSuccess)
             {
-                return;
+                return false;
             }
 
             try
             {
-                var keys = PushKeySet.FromJwkSet(outcome.Body);
+                var keys = PublicKeySet.FromJwkSet(outcome.Body).OnCurve(cryptography);
+                if (keys == null)
+                {
+                    return false;
+                }
+
                 var now = clock.UnixTime;
-                await UpdateOrDefaultAsync(
+                return await UpdateOrDefaultAsync(
                     state =>
                     {
                         state.ReplacePushKeys(keys, now);
@@ -78,6 +118,7 @@ namespace SecurePush
             catch (FormatException)
             {
                 // The server's keys cannot be used. Those that the client has stay.
+                return false;
             }
         }
     }

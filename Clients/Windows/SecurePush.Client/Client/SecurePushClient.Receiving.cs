@@ -14,6 +14,9 @@ namespace SecurePush
         /// <summary>In seconds.</summary>
         private const double Grace = 0.05;
 
+        /// <summary>The configured keys that are on the curve.</summary>
+        private PublicKeySet pushKeys;
+
         private enum ReceptionKind
         {
             /// <summary>The notification is to be fetched.</summary>
@@ -106,7 +109,7 @@ namespace SecurePush
             await Quietly(() => TimeLimit.RunAsync(
                 clock.Uptime + SecondsToShow, clock, CancellationToken.None,
                 async token => isFirst = await UpdateOrDefaultAsync(
-                    state => state.Ledger.Notice(id, Progress.Pending), true)));
+                    state => Notice(state, id, Progress.Pending, true, DiagnosticCode.TimedOut), true)));
             if (isFirst)
             {
                 await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, DiagnosticCode.TimedOut));
@@ -162,7 +165,7 @@ namespace SecurePush
                     return new Reception { Kind = ReceptionKind.Unverified };
                 }
 
-                var fault = await FaultAsync(push, owner.Name);
+                var fault = await FaultAsync(push, owner.Name, wake);
                 if (fault != null)
                 {
                     return new Reception { Kind = ReceptionKind.Ignored, Code = fault };
@@ -233,7 +236,7 @@ namespace SecurePush
             () => (credentials as TokenCredentialsProvider)?.StoredUserNameAsync() ?? credentials.UserNameAsync());
 
         /// <summary>Why a push is to be ignored; <c>null</c> if it is genuine, or if pushes are not signed.</summary>
-        private async Task<DiagnosticCode> FaultAsync(IncomingPush push, string owner)
+        private async Task<DiagnosticCode> FaultAsync(IncomingPush push, string owner, Wake wake)
         {
             if (configuration.PushKeys == null)
             {
@@ -245,10 +248,21 @@ namespace SecurePush
                 return DiagnosticCode.BadSignature;
             }
 
+            var now = clock.UnixTime;
+            var verifier = await VerifierAsync();
+            var fault = verifier.Fault(push, owner, now);
+            return DiagnosticCode.BadSignature.Equals(fault) && verifier.HasSignature(push, now)
+                && await LearnPushKeysAsync(wake.Deadline)
+                ? (await VerifierAsync()).Fault(push, owner, now)
+                : fault;
+        }
+
+        private async Task<PushVerifier> VerifierAsync()
+        {
             // The server may have removed a configured key, because it was stolen.
             var stored = configuration.RefreshesPushKeys ? (await keeper.ReadAsync()).PushKeys : null;
-            var verifier = new PushVerifier(cryptography, stored ?? configuration.PushKeys, Limits.MaxPushAge);
-            return verifier.Fault(push, owner, clock.UnixTime);
+            pushKeys = pushKeys ?? configuration.PushKeys.OnCurve(cryptography);
+            return new PushVerifier(cryptography, stored ?? pushKeys, Limits.MaxPushAge);
         }
 
         /// <summary>
@@ -295,6 +309,12 @@ namespace SecurePush
             public ReceptionKind Kind { get; set; }
 
             public DiagnosticCode Code { get; set; }
+
+            /// <summary>Why an app gets no secret; <c>null</c> if nothing is wrong.</summary>
+            public DiagnosticCode Failure =>
+                Kind == ReceptionKind.Locked ? DiagnosticCode.Locked
+                : Kind == ReceptionKind.Unusable ? DiagnosticCode.MalformedPush
+                : Kind == ReceptionKind.Unverified ? DiagnosticCode.Credentials : Code;
         }
 
         /// <summary>The user to whom the device belongs.</summary>

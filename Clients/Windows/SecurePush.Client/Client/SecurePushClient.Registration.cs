@@ -37,7 +37,7 @@ namespace SecurePush
                 var userName = await UserNameToRegisterAsync();
                 await RefreshPushKeysAsync(true, deadline);
                 await ForgetInstallationOfOtherDeviceAsync();
-                return await RegisterAsync(device, userName, userChanges, deadline, cancellation);
+                return await RegisterNowAsync(device, userName, userChanges, deadline, cancellation);
             }
             catch (ClientStoreException error)
             {
@@ -106,7 +106,7 @@ namespace SecurePush
             }
         });
 
-        private async Task<string> RegisterAsync(
+        private async Task<string> RegisterNowAsync(
             PushDevice device, string userName, int userChanges, double deadline,
             CancellationToken cancellation)
         {

@@ -13,8 +13,10 @@ namespace SecurePush
         private async Task WithdrawAsync(PushId id)
         {
             var now = clock.Uptime;
-            var end = await keeper.UpdateAsync(
-                state => new { isRemoved = state.Withdraw(id, now, Limits), isPromptOver = state.EndEmptyPrompt() });
+            var end = await keeper.UpdateAsync(state => new
+            {
+                isRemoved = state.Withdraw(id, AreSigned, now, Limits), isPromptOver = state.EndEmptyPrompt(),
+            });
             if (end.isRemoved)
             {
                 await Quietly(() => presenter.RemoveAsync(new[] { id }));
@@ -76,6 +78,9 @@ namespace SecurePush
                 }
                 else
                 {
+                    // What the device does not know is not remembered either: anybody may have sent its withdrawal.
+                    await UpdateOrDefaultAsync(
+                        state => state.Ledger.Find(id) == null && state.Questioned.Remove(id), false);
                     return;
                 }
             }

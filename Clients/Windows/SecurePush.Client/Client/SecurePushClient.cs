@@ -23,6 +23,7 @@ namespace SecurePush
         private readonly ITransport transport;
         private readonly TaskScheduler scheduler;
         private readonly CallLimit userNameLimit;
+        private readonly CallLimit keyLimit;
 
         /// <summary>Names this client in the claims of the store. Another process has another name.</summary>
         private readonly string process;
@@ -41,7 +42,7 @@ namespace SecurePush
         /// <param name="transport">Sends the requests.</param>
         /// <param name="presenter">Shows the notifications.</param>
         /// <param name="clock">The time; the system's if it is <c>null</c>.</param>
-        /// <param name="cryptography">The algorithms; the SDK's own if it is <c>null</c>.</param>
+        /// <param name="cryptography">The algorithms; those of the platform if it is <c>null</c>.</param>
         /// <param name="scheduler">
         /// Runs the client's work, one step at a time; the thread pool if it is <c>null</c>.
         /// </param>
@@ -55,15 +56,19 @@ namespace SecurePush
             this.clock = clock ?? new SystemClientClock();
             this.store = new BoundedStore(store, this.clock);
             this.presenter = new BoundedPresenter(presenter, this.clock);
-            this.cryptography = cryptography ?? new ManagedCryptography();
+            this.cryptography = cryptography ?? new PlatformCryptography();
             this.scheduler = scheduler ?? new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
             process = ProcessName.New(this.clock);
             userNameLimit = new CallLimit(this.clock);
+            keyLimit = new CallLimit(this.clock);
             this.transport = transport;
             keeper = new StateKeeper(this.store);
             connection = new RetrievalConnection(
                 configuration.RetrievalUrl, configuration.Limits, credentials, transport, this.clock);
         }
+
+        /// <summary>Whether pushes and withdrawals are signed.</summary>
+        private bool AreSigned => configuration.PushKeys != null;
 
         private ClientLimits Limits => configuration.Limits;
 
@@ -134,6 +139,7 @@ namespace SecurePush
             }
 
             var report = await CatchUpAsync(wake);
+            await RenewKeyAsync(wake);
             if (report.Code == null || (!report.Code.AsksForLogIn && !report.Code.Equals(DiagnosticCode.Locked)))
             {
                 await UpdateOrDefaultAsync(state => state.IsPrompted = false, false);

@@ -36,7 +36,7 @@ namespace SecurePush
         /// not signed. They hold until the client has read the server's keys, which then replace them
         /// (<see cref="RefreshesPushKeys"/>).
         /// </summary>
-        public PushKeySet PushKeys { get; set; }
+        public PublicKeySet PushKeys { get; set; }
 
         /// <summary>
         /// Whether the client reads <c>GET /api/push-keys</c>, so that the server can rotate its keys: when it
@@ -50,6 +50,20 @@ namespace SecurePush
         /// that senders can encrypt for it. Encrypted payloads are opened in any case.
         /// </summary>
         public bool EncryptsEndToEnd { get; set; }
+
+        /// <summary>
+        /// The keys of the senders of encrypted payloads. With keys, one that none of them has signed is not shown
+        /// (<c>SP-SENDER</c>). <c>null</c>: signatures are not checked.
+        /// </summary>
+        public PublicKeySet SenderKeys { get; set; }
+
+        /// <summary>Whether a payload that is not encrypted is not shown (<c>SP-PLAIN</c>).</summary>
+        public bool RequiresEncryption { get; set; }
+
+        /// <summary>
+        /// How much Windows may show. The stricter one of this and the sender's applies.
+        /// </summary>
+        public MessageDisplay Display { get; set; }
 
         /// <summary>The keys of the texts in the app's resources.</summary>
         public ClientTexts Texts { get; set; } = new ClientTexts();
@@ -80,6 +94,21 @@ namespace SecurePush
         }
     }
 
+    /// <summary>Who shows a message, from the least strict to the strictest.</summary>
+    public enum MessageDisplay
+    {
+        /// <summary>The system shows it, also on the lock screen if the user allows that.</summary>
+        Full,
+
+        /// <summary>
+        /// The system shows it while the device is unlocked. Windows cannot do that, so it is like <see cref="App"/>.
+        /// </summary>
+        Redacted,
+
+        /// <summary>The system shows a text that says nothing, and the app shows the message.</summary>
+        App,
+    }
+
     /// <summary>
     /// The keys of the texts that the app shows in place of a secret. The app translates them in its resources.
     /// </summary>
@@ -87,6 +116,12 @@ namespace SecurePush
     {
         /// <summary>The generic text, such as "You have a new message. Open the app to read it."</summary>
         public string Generic { get; set; } = "securepush.generic";
+
+        /// <summary>
+        /// The text for a message that only the app shows, such as "You have a new message. Open the app to read it."
+        /// Unlike <see cref="Generic"/> it has no code.
+        /// </summary>
+        public string InApp { get; set; } = "securepush.in-app";
 
         /// <summary>The prompt, such as "You have a new message. Log in to read it."</summary>
         public string LogIn { get; set; } = "securepush.log-in";

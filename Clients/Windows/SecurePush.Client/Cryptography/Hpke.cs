@@ -2,18 +2,19 @@ using System;
 using System.Linq;
 using System.Security.Cryptography;
 using System.Text;
+using System.Threading.Tasks;
 
 namespace SecurePush
 {
     /// <summary>
-    /// Opens single messages of HPKE (RFC 9180) in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and
+    /// Opens single messages of HPKE (RFC 9180) in base mode with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and
     /// AES-128-GCM.
     /// </summary>
     internal sealed class Hpke
     {
         private static readonly byte[] Version = Encoding.ASCII.GetBytes("HPKE-v1");
-        private static readonly byte[] KemSuite = Ascii("KEM", 0x00, 0x20);
-        private static readonly byte[] Suite = Ascii("HPKE", 0x00, 0x20, 0x00, 0x01, 0x00, 0x01);
+        private static readonly byte[] KemSuite = Ascii("KEM", 0x00, 0x10);
+        private static readonly byte[] Suite = Ascii("HPKE", 0x00, 0x10, 0x00, 0x01, 0x00, 0x01);
 
         private readonly IClientCryptography cryptography;
 
@@ -23,21 +24,22 @@ namespace SecurePush
         }
 
         /// <summary>Opens a message; <c>null</c> if it is not for this key, or was changed.</summary>
-        /// <param name="privateKey">The receiver's key, 32 bytes.</param>
-        /// <param name="enc">The sender's ephemeral key, 32 bytes.</param>
+        /// <param name="key">The receiver's key.</param>
+        /// <param name="enc">The sender's ephemeral key, 65 bytes.</param>
         /// <param name="info">The application's text.</param>
         /// <param name="aad">What the tag also covers.</param>
         /// <param name="sealedText">The ciphertext with its tag.</param>
-        public byte[] Open(byte[] privateKey, byte[] enc, byte[] info, byte[] aad, byte[] sealedText)
+        /// <exception cref="Exception">The key cannot be used now.</exception>
+        public async Task<byte[]> OpenAsync(
+            EncryptionKeyPair key, byte[] enc, byte[] info, byte[] aad, byte[] sealedText)
         {
-            var exchanged = cryptography.X25519(privateKey, enc);
+            var exchanged = await cryptography.AgreeAsync(key.PrivateKey, enc);
             if (exchanged == null)
             {
                 return null;
             }
 
-            var context = Join(enc, cryptography.X25519PublicKey(privateKey));
-            var keys = Schedule(SharedSecret(exchanged, context), info);
+            var keys = Schedule(SharedSecret(exchanged, Join(enc, key.PublicKey)), info);
             return cryptography.OpenAesGcm(keys.Key, keys.Nonce, sealedText, aad);
         }
 

@@ -1,160 +1,149 @@
 using System;
 using System.Collections.Generic;
 using System.Linq;
+using System.Security.Cryptography;
 using System.Text;
+using System.Threading.Tasks;
 
 namespace SecurePush
 {
     /// <summary>
-    /// A payload that only the recipient's devices can read (contract, section F). <c>Clients/vectors/README.md</c>
-    /// describes every byte.
+    /// A payload that only the recipient's devices can read (contract, section F).
+    /// <c>docs/reference/e2e-envelope.md</c> describes every byte.
     /// </summary>
-    internal static class Envelope
+    internal sealed class Envelope
     {
         /// <summary>The longest answer of the server, in characters.</summary>
         private const int MaxLength = 2 << 20;
+        private const int MaxDevices = 100;
+        private const int MaxSenderBytes = 128;
+        private const string Version = "securepush-e2e-v2";
+        private static readonly byte[] Info = Encoding.ASCII.GetBytes(Version);
 
-        /// <summary>The most devices of one envelope.</summary>
-        private const int MaxDevices = 1000;
+        private readonly Dictionary<string, SealedKey> keys = new Dictionary<string, SealedKey>(StringComparer.Ordinal);
+        private readonly byte[] iv;
+        private readonly byte[] text;
+        private readonly byte[] digest;
+        private readonly string sender;
+        private readonly byte[] signature;
 
-        private static readonly byte[] Info = Encoding.ASCII.GetBytes("securepush-e2e-v1");
+        /// <summary>Reads an envelope, without opening it.</summary>
+        /// <exception cref="SecurePushException">With <c>SP-DECRYPT</c>: it is malformed.</exception>
+        public Envelope(JsonValue payload)
+        {
+            var members = payload.Members();
+            Require(members["e2e"].Json() == "2");
+            iv = Bytes(members, "iv", 12);
+            text = Base64Url.Decode(Text(members, "ct"), MaxLength);
+            Require(text?.Length >= 16 && members.TryGetValue("keys", out var list) && list.IsObject);
+            foreach (var entry in members["keys"].Members())
+            {
+                Require(UserDevice.IsId(entry.Key) && entry.Value.IsObject && keys.Count < MaxDevices);
+                var parts = entry.Value.Members();
+                var key = new SealedKey { Enc = Bytes(parts, "enc", 65), Text = Bytes(parts, "ct", 48) };
+                Require(key.Enc[0] == 4);
+                keys.Add(entry.Key, key);
+            }
+
+            Require(keys.Count > 0 && members.ContainsKey("from") == members.ContainsKey("sig"));
+            if (members.ContainsKey("from"))
+            {
+                sender = Text(members, "from");
+                signature = Bytes(members, "sig", 64);
+                Require(sender.Length > 0 && Encoding.UTF8.GetByteCount(sender) <= MaxSenderBytes);
+            }
+
+            using (var hash = SHA256.Create())
+            {
+                digest = hash.ComputeHash(Hpke.Join(iv, text));
+            }
+        }
+
+        /// <summary>Reads a payload strictly, whether it is encrypted or not.</summary>
+        /// <exception cref="SecurePushException">With <c>SP-DECRYPT</c>: it is malformed.</exception>
+        public static JsonValue Read(string json)
+        {
+            try
+            {
+                return JsonValue.ParseStrictly(Encoding.UTF8.GetBytes(json));
+            }
+            catch (FormatException)
+            {
+                throw Unopenable();
+            }
+        }
 
         /// <summary>
         /// Whether a payload is meant to be an envelope, also if it is malformed: the user never sees what is
         /// encrypted.
         /// </summary>
-        public static bool IsEnvelope(string json)
-        {
-            try
-            {
-                var value = JsonValue.Parse(Encoding.UTF8.GetBytes(json));
-                if (!value.IsObject)
-                {
-                    return false;
-                }
+        public static bool IsEnvelope(JsonValue payload) =>
+            payload.IsObject && payload.Members().ContainsKey("e2e");
 
-                var names = new HashSet<string>(value.AllMembers().Select(member => member.Key));
-                return names.Contains("e2e") && names.Contains("ct");
-            }
-            catch (FormatException)
-            {
-                return false;
-            }
+        /// <summary>Whether one of these senders has signed it for this recipient.</summary>
+        public bool IsSignedBy(PublicKeySet senders, string recipient, IClientCryptography cryptography)
+        {
+            var hex = string.Concat(digest.Select(value => value.ToString("x2")));
+            var signed = Encoding.UTF8.GetBytes(Version + "\n" + recipient + "\n" + hex + "\n");
+            return sender != null && senders != null && senders.Keys.Any(
+                key => key.Id == sender && cryptography.Verify(key.Point, signed, signature));
         }
 
-        /// <summary>Decrypts a payload.</summary>
-        /// <param name="cryptography">The algorithms.</param>
-        /// <param name="json">The JSON text of the payload.</param>
+        /// <summary>Whether it has an entry for a device.</summary>
+        public bool IsFor(string device) => device != null && keys.ContainsKey(device);
+
+        /// <summary>Decrypts it.</summary>
         /// <param name="recipient">The user of this device.</param>
-        /// <param name="device">The installation's ID; <c>null</c> if there is none.</param>
-        /// <param name="privateKey">The device's key; <c>null</c> if it has none.</param>
-        /// <returns>The content: JSON text of the sender.</returns>
-        /// <exception cref="SecurePushException">With <c>SP-KEY</c> or <c>SP-DECRYPT</c>.</exception>
-        public static byte[] Open(
-            IClientCryptography cryptography, string json, string recipient, string device, byte[] privateKey)
+        /// <param name="device">The installation's ID, which has an entry.</param>
+        /// <param name="privateKeys">The device's keys, newest first.</param>
+        /// <param name="cryptography">The algorithms.</param>
+        /// <exception cref="SecurePushException">With <c>SP-DECRYPT</c>.</exception>
+        public async Task<EnvelopeContent> OpenAsync(
+            string recipient, string device, IEnumerable<EncryptionKeyPair> privateKeys,
+            IClientCryptography cryptography)
         {
-            var members = Parsed(json);
-            var iv = Bytes(members, "iv", 12);
-            var ct = Base64Url.Decode(Text(members, "ct"), MaxLength);
-            var keys = Keys(members);
-            if (ct == null || ct.Length < 16)
+            var name = Encoding.UTF8.GetBytes(recipient ?? "");
+            var aad = Hpke.Join(name, new byte[1], digest);
+            var entry = keys[device];
+            var hpke = new Hpke(cryptography);
+            foreach (var key in privateKeys)
             {
-                throw Unopenable();
-            }
-
-            if (device == null || privateKey == null || !keys.TryGetValue(device, out var entry))
-            {
-                throw new SecurePushException(DiagnosticCode.NoKey);
-            }
-
-            var sealedKey = entry.Members();
-            var aad = Encoding.UTF8.GetBytes(recipient ?? "");
-            var contentKey = new Hpke(cryptography).Open(
-                privateKey, Bytes(sealedKey, "enc", 32), Info, aad, Bytes(sealedKey, "ct", 48));
-            var content = contentKey == null ? null : cryptography.OpenAesGcm(contentKey, iv, ct, aad);
-            return content ?? throw Unopenable();
-        }
-
-        /// <summary>The text to show for a content.</summary>
-        /// <exception cref="SecurePushException">The content is not JSON: <c>SP-DECRYPT</c>.</exception>
-        public static SecretNotification Secret(SecretNotification envelope, byte[] content)
-        {
-            try
-            {
-                var value = JsonValue.Parse(content);
-                var json = value.Json();
-                return new SecretNotification(
-                    envelope.Id, value.IsString ? value.Text() : json, json, envelope.WasRead);
-            }
-            catch (FormatException)
-            {
-                throw Unopenable();
-            }
-        }
-
-        private static IReadOnlyDictionary<string, JsonValue> Parsed(string json)
-        {
-            if (json.Length > MaxLength)
-            {
-                throw Unopenable();
-            }
-
-            try
-            {
-                var members = JsonValue.Parse(Encoding.UTF8.GetBytes(json)).Members();
-                return members.TryGetValue("e2e", out var version) && version.Json() == "1"
-                    ? members
-                    : throw Unopenable();
-            }
-            catch (FormatException)
-            {
-                throw Unopenable();
-            }
-        }
-
-        private static IReadOnlyDictionary<string, JsonValue> Keys(IReadOnlyDictionary<string, JsonValue> members)
-        {
-            if (!members.TryGetValue("keys", out var value) || !value.IsObject)
-            {
-                throw Unopenable();
-            }
-
-            try
-            {
-                var keys = value.Members();
-                foreach (var entry in keys.Values)
+                var contentKey = await hpke.OpenAsync(key, entry.Enc, Info, aad, entry.Text);
+                if (contentKey != null)
                 {
-                    // An entry of another device must have the right types too, as in the other SDKs.
-                    Text(entry.IsObject ? entry.Members() : throw Unopenable(), "enc");
-                    Text(entry.Members(), "ct");
+                    var content = cryptography.OpenAesGcm(contentKey, iv, text, name);
+                    return content == null ? throw Unopenable() : EnvelopeContent.Parse(content);
                 }
+            }
 
-                return keys.Count <= MaxDevices ? keys : throw Unopenable();
-            }
-            catch (FormatException)
-            {
-                throw Unopenable();
-            }
+            throw Unopenable();
         }
 
-        private static string Text(IReadOnlyDictionary<string, JsonValue> members, string name)
-        {
-            try
-            {
-                return members.TryGetValue(name, out var value) && value.IsString ? value.Text() : throw Unopenable();
-            }
-            catch (FormatException)
-            {
-                throw Unopenable();
-            }
-        }
+        internal static SecurePushException Unopenable() => new SecurePushException(DiagnosticCode.Unopenable);
+
+        private static string Text(IReadOnlyDictionary<string, JsonValue> members, string name) =>
+            members.TryGetValue(name, out var value) && value.IsString ? value.Text() : throw Unopenable();
 
         private static byte[] Bytes(IReadOnlyDictionary<string, JsonValue> members, string name, int length)
         {
             var bytes = Base64Url.Decode(Text(members, name));
-            return bytes != null && bytes.Length == length ? bytes : throw Unopenable();
+            return bytes?.Length == length ? bytes : throw Unopenable();
         }
 
-        private static SecurePushException Unopenable() => new SecurePushException(DiagnosticCode.Unopenable);
+        private static void Require(bool condition)
+        {
+            if (!condition)
+            {
+                throw Unopenable();
+            }
+        }
+
+        /// <summary>The content key, sealed for one device.</summary>
+        private struct SealedKey
+        {
+            public byte[] Enc { get; set; }
+
+            public byte[] Text { get; set; }
+        }
     }
 }

@@ -117,7 +117,15 @@ namespace SecurePush
                 ? time.ToUniversalTime()
                 : (DateTimeOffset?)null;
 
-        /// <summary>The secret; <c>null</c> if the members have no payload.</summary>
+        /// <summary>Who is to show it. What this version does not know is as strict as can be.</summary>
+        private static MessageDisplay Display(IReadOnlyDictionary<string, JsonValue> members)
+        {
+            var text = members.TryGetValue("Display", out var value) ? value.Text() : "full";
+            return text == "full" ? MessageDisplay.Full
+                : text == "redacted" ? MessageDisplay.Redacted : MessageDisplay.App;
+        }
+
+        /// <summary>The secret, not opened yet; <c>null</c> if the members have no payload.</summary>
         public static SecretNotification Secret(IReadOnlyDictionary<string, JsonValue> members)
         {
             if (!members.TryGetValue("Payload", out var payload))
@@ -126,8 +134,8 @@ namespace SecurePush
             }
 
             var wasRead = members.TryGetValue("Read", out var read) && read.Boolean();
-            var json = payload.Json();
-            return new SecretNotification(Id(members), payload.IsString ? payload.Text() : json, json, wasRead);
+            return new SecretNotification(Id(members), null, payload.Json(), wasRead)
+                .With(Display(members), Time(members, "ExpiresAt"));
         }
     }
 }

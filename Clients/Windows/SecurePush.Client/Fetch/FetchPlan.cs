@@ -31,7 +31,7 @@ namespace SecurePush
         /// <summary>The time-out of a try that begins now; <c>null</c> if there is no time for one.</summary>
         public double? Timeout(double uptime)
         {
-            var left = deadline - uptime;
+            var left = Left(uptime);
             return left >= ShortestTry ? Math.Min(left, secondsPerTry) : (double?)null;
         }
 
@@ -62,10 +62,13 @@ namespace SecurePush
         /// <summary>What to do when the credentials cannot be read or refreshed now.</summary>
         public FetchStep AfterMissingCredentials(double uptime) => Retry(null, uptime);
 
+        /// <summary>The time until the deadline, in whole milliseconds: sums of seconds are not exact.</summary>
+        private double Left(double uptime) => Math.Round((deadline - uptime) * 1000) / 1000;
+
         private FetchStep Retry(double? wanted, double uptime)
         {
             var delay = Math.Max(Delays[Math.Min(retries, Delays.Length - 1)], wanted ?? 0);
-            if (double.IsInfinity(delay) || !(uptime + delay + ShortestTry <= deadline))
+            if (double.IsInfinity(delay) || !(delay + ShortestTry <= Left(uptime)))
             {
                 return FetchStep.Finish;
             }

@@ -8,11 +8,18 @@ namespace SecurePush
         /// <summary>The server's payloads are at most 128 deep; the answer adds three levels.</summary>
         private const int MaxDepth = 160;
 
-        private readonly byte[] bytes;
+        /// <summary>That of envelopes and keys.</summary>
+        private const int MaxStrictDepth = 32;
 
-        public JsonScanner(byte[] bytes)
+        private readonly byte[] bytes;
+        private readonly bool isStrict;
+
+        /// <param name="bytes">The text.</param>
+        /// <param name="isStrict">Whether halves of surrogate pairs are refused, and what is deeper than 32.</param>
+        public JsonScanner(byte[] bytes, bool isStrict = false)
         {
             this.bytes = bytes;
+            this.isStrict = isStrict;
         }
 
         public static FormatException Malformed() => new FormatException("The text is not the JSON that it should be.");
@@ -84,21 +91,48 @@ namespace SecurePush
                 throw Malformed();
             }
 
-            var end = position + (bytes[position] == 'u' ? 5 : 1);
-            for (position++; position < end; position++)
+            if (bytes[position] != 'u')
+            {
+                return position + 1;
+            }
+
+            var unit = (char)Unit(position + 1);
+            position += 5;
+            if (isStrict && char.IsSurrogate(unit))
+            {
+                Require(position, '\\');
+                Require(position + 1, 'u');
+                if (!char.IsSurrogatePair(unit, (char)Unit(position + 2)))
+                {
+                    throw Malformed();
+                }
+
+                position += 6;
+            }
+
+            return position;
+        }
+
+        /// <summary>The number of four hexadecimal digits.</summary>
+        private int Unit(int position)
+        {
+            var unit = 0;
+            for (var end = position + 4; position < end; position++)
             {
                 if (position >= bytes.Length || !Uri.IsHexDigit((char)bytes[position]))
                 {
                     throw Malformed();
                 }
+
+                unit = (unit << 4) | Uri.FromHex((char)bytes[position]);
             }
 
-            return end;
+            return unit;
         }
 
         private int SkipContainer(int position, char last, int depth)
         {
-            if (depth >= MaxDepth)
+            if (depth >= (isStrict ? MaxStrictDepth : MaxDepth))
             {
                 throw Malformed();
             }

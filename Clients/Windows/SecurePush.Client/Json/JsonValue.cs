@@ -36,18 +36,18 @@ namespace SecurePush
 
         /// <summary>Reads the value that a text consists of. A byte order mark is no JSON.</summary>
         /// <exception cref="FormatException">The text is not JSON in UTF-8.</exception>
-        public static JsonValue Parse(byte[] text)
-        {
-            RequireUtf8(text);
-            var scanner = new JsonScanner(text);
-            var start = scanner.SkipBlanks(0);
-            var end = scanner.SkipValue(start, 0);
-            if (scanner.SkipBlanks(end) != text.Length)
-            {
-                throw JsonScanner.Malformed();
-            }
+        public static JsonValue Parse(byte[] text) => Parse(text, new JsonScanner(text));
 
-            return new JsonValue(text, start, end);
+        /// <summary>
+        /// Reads a text that has to mean the same to every reader: payloads, and keys. Repeated names, halves of
+        /// surrogate pairs and more than 32 levels are malformed.
+        /// </summary>
+        /// <exception cref="FormatException">It is malformed.</exception>
+        public static JsonValue ParseStrictly(byte[] text)
+        {
+            var value = Parse(text, new JsonScanner(text, true));
+            value.RequireUniqueNames();
+            return value;
         }
 
         /// <summary>The members of an object. Repeated names are malformed.</summary>
@@ -146,6 +146,29 @@ namespace SecurePush
                 end - start <= 40 && double.TryParse(Json(), style, CultureInfo.InvariantCulture, out number)
                 && !double.IsNaN(number) && !double.IsInfinity(number));
             return number;
+        }
+
+        private static JsonValue Parse(byte[] text, JsonScanner scanner)
+        {
+            RequireUtf8(text);
+            var start = scanner.SkipBlanks(0);
+            var end = scanner.SkipValue(start, 0);
+            if (scanner.SkipBlanks(end) != text.Length)
+            {
+                throw JsonScanner.Malformed();
+            }
+
+            return new JsonValue(text, start, end);
+        }
+
+        /// <summary>Refuses repeated names at any level.</summary>
+        private void RequireUniqueNames()
+        {
+            var parts = IsObject ? Members().Values : IsArray ? Elements(int.MaxValue) : new JsonValue[0];
+            foreach (var part in parts)
+            {
+                part.RequireUniqueNames();
+            }
         }
 
         /// <summary>Other bytes would become U+FFFD, which nobody has written.</summary>

@@ -1,3 +1,4 @@
+using System;
 using System.Collections.Generic;
 using System.Threading.Tasks;
 
@@ -61,17 +62,54 @@ namespace SecurePush
         /// <summary>The notification's ID.</summary>
         public PushId Id { get; }
 
-        /// <summary>The text to show: the payload if it is a JSON string, otherwise its JSON text.</summary>
+        /// <summary>
+        /// The text to show: the content if it is a JSON string, or the body of a message. <c>null</c>: the content is
+        /// something else, which only the app understands.
+        /// </summary>
         public string Text { get; }
 
-        /// <summary>The payload's JSON text, exactly as the sender wrote it.</summary>
+        /// <summary>The content's JSON text, exactly as the sender wrote it.</summary>
         public string Json { get; }
+
+        /// <summary>The message; <c>null</c> if the content is none.</summary>
+        public SecretMessage Message { get; private set; }
 
         /// <summary>Whether one of the user's devices had fetched it before.</summary>
         public bool WasRead { get; }
 
+        /// <summary>Who is to show it: the sender's wish.</summary>
+        public MessageDisplay Display { get; private set; }
+
+        /// <summary>When it expires; <c>null</c> if the server does not say.</summary>
+        public DateTimeOffset? ExpiresAt { get; private set; }
+
         /// <inheritdoc/>
         public override string ToString() => "secret " + Id;
+
+        /// <summary>The same notification, opened.</summary>
+        /// <param name="content">The content.</param>
+        /// <param name="expiresAt">When the envelope expires, in seconds since 1970.</param>
+        internal SecretNotification WithContent(JsonValue content, double? expiresAt = null)
+        {
+            var message = SecretMessage.From(content);
+            var end = expiresAt == null || expiresAt > DateTimeOffset.MaxValue.ToUnixTimeSeconds()
+                ? (DateTimeOffset?)null
+                : DateTimeOffset.FromUnixTimeSeconds((long)expiresAt.Value);
+            return new SecretNotification(
+                Id, content.IsString ? content.Text() : message?.Body, content.Json(), WasRead)
+            {
+                Message = message, Display = Display,
+                ExpiresAt = end < ExpiresAt || ExpiresAt == null ? end : ExpiresAt,
+            };
+        }
+
+        /// <summary>The same notification with what the server says beside the payload.</summary>
+        internal SecretNotification With(MessageDisplay display, DateTimeOffset? expiresAt)
+        {
+            Display = display;
+            ExpiresAt = expiresAt;
+            return this;
+        }
     }
 
     /// <summary>The text that is shown in place of a secret that cannot be had now.</summary>
@@ -91,7 +129,7 @@ namespace SecurePush
         /// <summary>The key of the text in the app's resources.</summary>
         public string LocalizationKey { get; }
 
-        /// <summary>The reason.</summary>
+        /// <summary>The reason; <c>null</c> if nothing is wrong, and the app shows the secret.</summary>
         public DiagnosticCode Code { get; }
     }
 

@@ -5,23 +5,29 @@ using System.Text;
 namespace SecurePush
 {
     /// <summary>
-    /// Checks that a push comes from the server: an Ed25519 signature over the ID, the user and the time.
+    /// Checks that a push comes from the server: a signature (ECDSA with P-256) over the ID, the user and the time.
     /// </summary>
     internal sealed class PushVerifier
     {
+        /// <summary>How far the clock of the server may be ahead, in seconds: a day.</summary>
+        private const double MaxAhead = 86400;
+
         private readonly IClientCryptography cryptography;
-        private readonly PushKeySet keys;
+        private readonly PublicKeySet keys;
         private readonly double maxAge;
 
         /// <param name="cryptography">Verifies.</param>
-        /// <param name="keys">The server's keys.</param>
+        /// <param name="keys">The server's keys; <c>null</c> if there is none.</param>
         /// <param name="maxAge">The oldest signature, in seconds.</param>
-        public PushVerifier(IClientCryptography cryptography, PushKeySet keys, double maxAge)
+        public PushVerifier(IClientCryptography cryptography, PublicKeySet keys, double maxAge)
         {
             this.cryptography = cryptography;
             this.keys = keys;
             this.maxAge = maxAge;
         }
+
+        /// <summary>Whether a push has a signature of this time, whoever made it.</summary>
+        public bool HasSignature(IncomingPush push, double now) => IsWhole(push) && !IsOutOfTime(push, now);
 
         /// <summary>Checks a push.</summary>
         /// <param name="push">The push.</param>
@@ -30,21 +36,19 @@ namespace SecurePush
         /// <returns><c>null</c> if the push is genuine; otherwise the reason to ignore it.</returns>
         public DiagnosticCode Fault(IncomingPush push, string userName, double now)
         {
+            if (!IsWhole(push))
+            {
+                return DiagnosticCode.BadSignature;
+            }
+
             var signature = Base64Url.Decode(push.Signature);
-            if (push.Id == null || !IsTime(push.Timestamp) || signature == null || signature.Length != 64)
-            {
-                return DiagnosticCode.BadSignature;
-            }
-
             var text = SignedText(push.Id.ToString(), userName, push.Timestamp, push.IsWithdrawal);
-            if (!keys.Keys.Any(key => cryptography.VerifyEd25519(key, text, signature)))
+            if (keys == null || !keys.Keys.Any(key => cryptography.Verify(key.Point, text, signature)))
             {
                 return DiagnosticCode.BadSignature;
             }
 
-            // A time in the future is a clock that is behind. The signature says that the server wrote it.
-            var seconds = double.Parse(push.Timestamp, NumberStyles.None, CultureInfo.InvariantCulture);
-            return now - seconds > maxAge ? DiagnosticCode.TooOld : null;
+            return IsOutOfTime(push, now) ? DiagnosticCode.TooOld : null;
         }
 
         /// <summary>The bytes that the server signs.</summary>
@@ -52,6 +56,15 @@ namespace SecurePush
             Encoding.UTF8.GetBytes(
                 "securepush-push-v1\n" + id + "\n" + userName + "\n" + timestamp + "\n"
                 + (isWithdrawal ? "withdraw\n" : ""));
+
+        private static bool IsWhole(IncomingPush push) =>
+            push.Id != null && IsTime(push.Timestamp) && Base64Url.Decode(push.Signature)?.Length == 64;
+
+        private bool IsOutOfTime(IncomingPush push, double now)
+        {
+            var seconds = double.Parse(push.Timestamp, NumberStyles.None, CultureInfo.InvariantCulture);
+            return now - seconds > maxAge || seconds - now > MaxAhead;
+        }
 
         /// <summary>Whether a text is a time: 1 to 12 digits, without a sign and without a zero in front.</summary>
         private static bool IsTime(string text) =>

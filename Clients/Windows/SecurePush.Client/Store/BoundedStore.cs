@@ -36,11 +36,14 @@ namespace SecurePush
         public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement) =>
             RunAsync(ClientStoreError.Unwritable, () => store.ReplaceCredentialsAsync(expected, replacement));
 
-        public Task<byte[]> ReadEncryptionKeyAsync() =>
-            RunAsync(ClientStoreError.Unreadable, store.ReadEncryptionKeyAsync);
+        public Task<byte[]> ReadEncryptionKeysAsync() =>
+            RunAsync(ClientStoreError.Unreadable, store.ReadEncryptionKeysAsync);
 
-        public Task SaveEncryptionKeyAsync(byte[] privateKey) =>
-            RunAsync(ClientStoreError.Unwritable, () => store.SaveEncryptionKeyAsync(privateKey));
+        public Task SaveEncryptionKeysAsync(byte[] keys) =>
+            RunAsync(ClientStoreError.Unwritable, () => store.SaveEncryptionKeysAsync(keys));
+
+        public Task<bool> RememberAsync(OpenedEnvelope opened) =>
+            RunAsync(ClientStoreError.Unwritable, () => store.RememberAsync(opened));
 
         public Task<string> ReadDeviceMarkAsync() => RunAsync(
             ClientStoreError.Unreadable,

@@ -38,8 +38,8 @@ namespace SecurePush
         /// </summary>
         internal List<PushId> Questioned { get; private set; } = new List<PushId>();
 
-        /// <summary>Shown notifications of which the server has not been told, oldest first.</summary>
-        internal List<PushId> Unreported { get; private set; } = new List<PushId>();
+        /// <summary>What was shown and the server has not been told, oldest first.</summary>
+        internal List<ShownReport> Unreported { get; private set; } = new List<ShownReport>();
 
         /// <summary>The device's registration.</summary>
         internal RegistrationRecord Registration { get; set; } = new RegistrationRecord();
@@ -54,10 +54,13 @@ namespace SecurePush
         internal string DeviceMark { get; set; }
 
         /// <summary>Keys for pushes from <c>GET /api/push-keys</c>. They replace the configured ones.</summary>
-        internal PushKeySet PushKeys { get; private set; }
+        internal PublicKeySet PushKeys { get; private set; }
 
         /// <summary>When <see cref="PushKeys"/> came, in seconds since 1970.</summary>
         internal double? PushKeysReadAt { get; private set; }
+
+        /// <summary>When a push with an unknown key last made the client ask for them, in seconds since 1970.</summary>
+        internal double? PushKeysAskedAt { get; set; }
 
         /// <summary>The process that refreshes the credentials now.</summary>
         internal string LeaseProcess { get; set; }
@@ -71,7 +74,7 @@ namespace SecurePush
             var copy = (ClientState)MemberwiseClone();
             copy.Ledger = Ledger.Clone();
             copy.Questioned = new List<PushId>(Questioned);
-            copy.Unreported = new List<PushId>(Unreported);
+            copy.Unreported = new List<ShownReport>(Unreported);
             return copy;
         }
 
@@ -105,7 +108,7 @@ namespace SecurePush
             Cursor = other.Cursor ?? Cursor;
             IsPrompted = other.IsPrompted;
             Questioned.AddRange(other.Questioned.Where(id => !Questioned.Contains(id)).ToList());
-            Unreported.AddRange(other.Unreported.Where(id => !Unreported.Contains(id)).ToList());
+            other.Unreported.ForEach(Report);
 
             // A state that could not be read knows nothing of them. The registration of another device was forgotten.
             var isOthers = DeviceMark != null && other.DeviceMark != null && other.DeviceMark != DeviceMark;
@@ -117,6 +120,7 @@ namespace SecurePush
             KeyOwner = other.KeyOwner ?? KeyOwner;
             LastDeparture = other.LastDeparture ?? LastDeparture;
             DeviceMark = other.DeviceMark ?? DeviceMark;
+            PushKeysAskedAt = other.PushKeysAskedAt ?? PushKeysAskedAt;
             if (other.PushKeys != null)
             {
                 ReplacePushKeys(other.PushKeys, other.PushKeysReadAt);
@@ -124,7 +128,7 @@ namespace SecurePush
         }
 
         /// <summary>Stores the server's keys for pushes.</summary>
-        internal void ReplacePushKeys(PushKeySet keys, double? readAt)
+        internal void ReplacePushKeys(PublicKeySet keys, double? readAt)
         {
             PushKeys = keys;
             PushKeysReadAt = readAt;
@@ -185,10 +189,12 @@ namespace SecurePush
         /// (<c>DISPATCH_WITHDRAW=read</c>), and reaches that device too. If this device may have been the first to read
         /// it, the server has to confirm the withdrawal first. That includes a request without an answer: the process
         /// may have died, or the network failed, after the server had marked it as read.
+        /// An unsigned withdrawal proves nothing, so the server has to confirm it in any case.
         /// </summary>
-        internal bool Withdraw(PushId id, double now, ClientLimits limits)
+        internal bool Withdraw(PushId id, bool isSigned, double now, ClientLimits limits)
         {
-            if (Ledger.Find(id)?.MayHaveBeenRead == true)
+            var entry = Ledger.Find(id);
+            if (entry?.MayHaveBeenRead == true || (!isSigned && entry?.Progress != Progress.Withdrawn))
             {
                 AddBounded(Questioned, id);
                 return false;
@@ -240,11 +246,13 @@ namespace SecurePush
         /// </summary>
         /// <param name="secret">The secret.</param>
         /// <param name="request">The request that brought it.</param>
+        /// <param name="isSigned">Whether withdrawals are signed. Those that are not prove nothing.</param>
         /// <param name="process">The process that wants to show it.</param>
         /// <param name="now">The <see cref="IClientClock.Uptime"/>.</param>
         /// <param name="limits">The limits.</param>
         internal Claim Claim(
-            SecretNotification secret, FetchRequest request, string process, double now, ClientLimits limits)
+            SecretNotification secret, FetchRequest request, bool isSigned, string process, double now,
+            ClientLimits limits)
         {
             if (UserChanges > request.UserChanges)
             {
@@ -254,8 +262,8 @@ namespace SecurePush
 
             var isFirstReader = !secret.WasRead || request.IsRepeated;
             var entry = Ledger.Find(secret.Id);
-            if (Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending && !entry.IsFirstReader
-                && !isFirstReader)
+            if (isSigned && Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending
+                && !entry.IsFirstReader && !isFirstReader)
             {
                 EndWithdrawn(secret.Id, now, limits);
                 return new Claim { IsWithdrawn = true };
@@ -272,7 +280,21 @@ namespace SecurePush
         }
 
         /// <summary>Notes that a secret is shown, so that the server is told.</summary>
-        internal void Report(PushId id) => AddBounded(Unreported, id);
+        internal void Report(PushId id) => Report(ShownReport.OfSecret(id));
+
+        /// <summary>Notes what is shown, so that the server is told.</summary>
+        internal void Report(ShownReport report)
+        {
+            if (!Unreported.Exists(known => known.ToString() == report.ToString()))
+            {
+                Unreported.Add(report);
+            }
+
+            if (Unreported.Count > MaxUnreported)
+            {
+                Unreported.RemoveAt(0);
+            }
+        }
 
         /// <summary>
         /// Takes the exclusive right to refresh the credentials, unless another process has it. A process of an earlier

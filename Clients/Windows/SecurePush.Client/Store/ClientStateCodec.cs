@@ -17,7 +17,7 @@ namespace SecurePush
             json.Text("cursor", state.Cursor?.ToString());
             json.Number("prompted", state.IsPrompted ? 1 : 0);
             json.List("questioned", state.Questioned.Select(id => id.ToString()));
-            json.List("unreported", state.Unreported.Select(id => id.ToString()));
+            json.List("unreported", state.Unreported.Select(report => report.ToString()));
             json.Text("installation", state.Registration.InstallationId);
             json.Text("user", state.Registration.UserName);
             json.Text("digest", state.Registration.Digest);
@@ -26,8 +26,10 @@ namespace SecurePush
             json.Text("keyOwner", state.KeyOwner);
             json.Text("departure", state.LastDeparture);
             json.Text("deviceMark", state.DeviceMark);
-            json.List("pushKeys", (state.PushKeys?.Keys ?? new byte[0][]).Select(Base64Url.Encode));
+            var pushKeys = state.PushKeys?.Keys ?? new PublicKey[0];
+            json.List("pushKeys", pushKeys.Select(key => Base64Url.Encode(key.Point)));
             json.Number("pushKeysReadAt", state.PushKeysReadAt);
+            json.Number("pushKeysAskedAt", state.PushKeysAskedAt);
             json.Text("leaseProcess", state.LeaseProcess);
             json.Number("leaseTakenAt", state.LeaseTakenAt);
             json.List("ledger", state.Ledger.Entries.Select(Line));
@@ -49,14 +51,15 @@ namespace SecurePush
                 KeyOwner = Text(members, "keyOwner"),
                 LastDeparture = Text(members, "departure"),
                 DeviceMark = Text(members, "deviceMark"),
+                PushKeysAskedAt = Number(members, "pushKeysAskedAt"),
                 LeaseProcess = Text(members, "leaseProcess"),
                 LeaseTakenAt = Number(members, "leaseTakenAt") ?? 0,
             };
             state.ReplacePushKeys(
-                PushKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
+                PublicKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
                 Number(members, "pushKeysReadAt"));
             state.Questioned.AddRange(List(members, "questioned").Select(Id));
-            state.Unreported.AddRange(List(members, "unreported").Select(Id));
+            state.Unreported.AddRange(List(members, "unreported").Select(Report));
             foreach (var line in List(members, "ledger"))
             {
                 state.Ledger.Restore(Entry(line));
@@ -97,6 +100,8 @@ namespace SecurePush
 
         /// <summary>An ID that the client has made; <c>null</c> for what a damaged store has.</summary>
         internal static string Installation(string text) => Guid.TryParseExact(text, "D", out var id) ? text : null;
+
+        private static ShownReport Report(string line) => ShownReport.From(line) ?? throw JsonScanner.Malformed();
 
         private static PushId Id(string text) => PushId.From(text) ?? throw JsonScanner.Malformed();
 

@@ -11,7 +11,7 @@ namespace SecurePush
     /// <summary>
     /// A store in files of one folder, which the app and its background task share:
     /// <c>ApplicationData.Current.LocalFolder</c>. Windows lets only the user and the app open that folder; the
-    /// credentials and the key are encrypted besides.
+    /// credentials and the keys are encrypted besides.
     /// A change writes a new file, flushes it and replaces the old one, under a lock that other processes see. A
     /// damaged file is put aside as <c>NAME.damaged</c>, and the store begins anew.
     /// </summary>
@@ -33,7 +33,8 @@ namespace SecurePush
         private readonly Func<double> startedAt;
         private readonly ProtectedFile state;
         private readonly ProtectedFile credentials;
-        private readonly ProtectedFile key;
+        private readonly ProtectedFile encryptionKeys;
+        private readonly ProtectedFile openedEnvelopes;
         private readonly ProtectedFile mark;
         private readonly string deviceFolder;
 
@@ -78,7 +79,8 @@ namespace SecurePush
                 ? " " + Path.GetFullPath(folder).TrimEnd('\\', '/').ToUpperInvariant()
                 : "";
             mark = new ProtectedFile(Path.Combine(this.deviceFolder, "device-mark.bin"));
-            key = new ProtectedFile(Path.Combine(folder, "encryption-key.bin"));
+            encryptionKeys = new ProtectedFile(Path.Combine(folder, "encryption-keys.bin"));
+            openedEnvelopes = new ProtectedFile(Path.Combine(folder, "opened-envelopes.bin"));
         }
 
         /// <inheritdoc/>
@@ -132,10 +134,31 @@ namespace SecurePush
             });
 
         /// <inheritdoc/>
-        public Task<byte[]> ReadEncryptionKeyAsync() => ReadSecretAsync(key);
+        public Task<byte[]> ReadEncryptionKeysAsync() => ReadSecretAsync(encryptionKeys);
 
         /// <inheritdoc/>
-        public Task SaveEncryptionKeyAsync(byte[] privateKey) => SaveSecretAsync(key, privateKey);
+        public Task SaveEncryptionKeysAsync(byte[] keys) => SaveSecretAsync(encryptionKeys, keys);
+
+        /// <inheritdoc/>
+        public Task<bool> RememberAsync(OpenedEnvelope opened) => WithLockAsync(() => Task.Run(() =>
+        {
+            var records = openedEnvelopes.Read() ?? new byte[0];
+            var known = opened.FindIn(records);
+            if (known == null)
+            {
+                var next = opened.AppendedTo(records);
+                if (next.Length > records.Length)
+                {
+                    openedEnvelopes.Write(next.Length - opened.Record.Length, opened.Record);
+                }
+                else
+                {
+                    openedEnvelopes.Write(next);
+                }
+            }
+
+            return known != false;
+        }));
 
         /// <summary>
         /// A random text that only this device can decrypt. Without a folder that backups leave out, also the place of

@@ -28,18 +28,27 @@ namespace SecurePush
 
         /// <summary>
         /// Replaces the credentials if they are still the expected ones (<see cref="StoredCredentials.IsSame"/>). It is
-        /// atomic, like <see cref="UpdateAsync"/>: a log-out during a refresh of the credentials wins.
+        /// atomic, like <see cref="UpdateAsync{T}"/>: a log-out during a refresh of the credentials wins.
         /// </summary>
         /// <param name="expected">What was read; <c>null</c> if there were none.</param>
         /// <param name="replacement">What takes their place; <c>null</c> removes them.</param>
         /// <returns>Whether they were replaced.</returns>
         Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement);
 
-        /// <summary>Reads the private key for end-to-end encryption, 32 bytes; <c>null</c> if there is none.</summary>
-        Task<byte[]> ReadEncryptionKeyAsync();
+        /// <summary>Reads the private keys for end-to-end encryption; <c>null</c> if there are none.</summary>
+        Task<byte[]> ReadEncryptionKeysAsync();
 
-        /// <summary>Replaces the private key for end-to-end encryption; <c>null</c> removes it.</summary>
-        Task SaveEncryptionKeyAsync(byte[] privateKey);
+        /// <summary>
+        /// Replaces the private keys for end-to-end encryption, at most 16 KB; <c>null</c> removes them.
+        /// </summary>
+        Task SaveEncryptionKeysAsync(byte[] keys);
+
+        /// <summary>
+        /// Remembers an envelope before its content is shown, and tells whether it may be: not if it was opened under
+        /// another notification (<see cref="OpenedEnvelope.FindIn"/>, <see cref="OpenedEnvelope.AppendedTo"/>). It is
+        /// atomic, like <see cref="UpdateAsync{T}"/>. A log-out does not end what is remembered.
+        /// </summary>
+        Task<bool> RememberAsync(OpenedEnvelope opened);
 
         /// <summary>
         /// Claims the right to show the one notice of this start of the device that says that nothing can be read. It

@@ -9,7 +9,8 @@ namespace SecurePush
         private readonly object guard = new object();
         private ClientState state = new ClientState();
         private StoredCredentials credentials;
-        private byte[] encryptionKey;
+        private byte[] encryptionKeys;
+        private byte[] openedEnvelopes;
         private bool hasNoticed;
 
         /// <inheritdoc/>
@@ -58,13 +59,24 @@ namespace SecurePush
         }
 
         /// <inheritdoc/>
-        public Task<byte[]> ReadEncryptionKeyAsync() => Task.FromResult(encryptionKey);
+        public Task<byte[]> ReadEncryptionKeysAsync() => Task.FromResult(encryptionKeys);
 
         /// <inheritdoc/>
-        public Task SaveEncryptionKeyAsync(byte[] privateKey)
+        public Task SaveEncryptionKeysAsync(byte[] keys)
         {
-            encryptionKey = privateKey;
+            encryptionKeys = keys;
             return Task.FromResult(true);
+        }
+
+        /// <inheritdoc/>
+        public Task<bool> RememberAsync(OpenedEnvelope opened)
+        {
+            lock (guard)
+            {
+                var known = opened.FindIn(openedEnvelopes);
+                openedEnvelopes = known == null ? opened.AppendedTo(openedEnvelopes) : openedEnvelopes;
+                return Task.FromResult(known != false);
+            }
         }
 
         /// <inheritdoc/>

@@ -72,6 +72,24 @@ namespace SecurePush
             }
         }
 
+        /// <summary>Writes bytes at a place of the file. After a crash a part of them may be missing.</summary>
+        public void Write(int start, byte[] bytes)
+        {
+            try
+            {
+                using (var file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.Write, FileShare.Read))
+                {
+                    file.Seek(start, SeekOrigin.Begin);
+                    file.Write(bytes, 0, bytes.Length);
+                    file.Flush(true);
+                }
+            }
+            catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+            {
+                throw new ClientStoreException(ClientStoreError.Unwritable);
+            }
+        }
+
         /// <summary>Removes the file, if it is there.</summary>
         public void Remove()
         {

@@ -34,10 +34,11 @@ namespace SecurePush.Tests
         }
 
         /// <summary>
-        /// A push whose signature seems to be more than 28 days old is ignored (contract, section A).
+        /// A push whose signature seems to be more than 28 days old, or of more than a day ahead, is ignored (contract,
+        /// section A).
         /// </summary>
-        private bool LooksTooOld =>
-            fault.Kind == FaultKind.ClockForward
+        private bool LooksOutOfTime =>
+            (fault.Kind == FaultKind.ClockForward || fault.Kind == FaultKind.ClockBack)
             && (stage == Stage.Parse || stage == Stage.Verify || stage == Stage.Store
                 || stage == Stage.TimeWillExpire);
 
@@ -91,7 +92,7 @@ namespace SecurePush.Tests
                 yield return "shown " + seen.Shown + " times";
             }
 
-            if (seen.Shown == 0 && seen.Hints == 0 && !LooksTooOld)
+            if (seen.Shown == 0 && seen.Hints == 0 && !LooksOutOfTime)
             {
                 yield return "the user sees nothing";
             }

@@ -19,21 +19,37 @@ namespace SecurePush.Tests
             XDocument.Load(Folder + "App/Strings/" + language + "/Resources.resw").Descendants("data")
                 .ToDictionary(data => (string)data.Attribute("name"), data => (string)data.Element("value"));
 
-        [Test]
-        public void ThePageHasTheFieldsAndHandlersOfItsXaml()
+        [TestCase("MainPage", 8)]
+        [TestCase("MessagesPage", 2)]
+        [TestCase("MessagePage", 6)]
+        [TestCase("DevicesPage", 3)]
+        public void APageHasTheFieldsAndHandlersOfItsXaml(string name, int count)
         {
-            var page = Assembly.LoadFrom("App.dll").GetType("SecurePushExample.MainPage");
-            var named = XDocument.Load(Folder + "App/MainPage.xaml").Descendants()
-                .Where(element => element.Attribute(X + "Name") != null).ToList();
+            var page = Assembly.LoadFrom("App.dll").GetType("SecurePushExample." + name);
+            var xaml = XDocument.Load(Folder + "App/" + name + ".xaml");
+            Assert.That((string)xaml.Root.Attribute(X + "Class"), Is.EqualTo(page.FullName));
+            var project = File.ReadAllText(Folder + "App/App.csproj");
+            Assert.That(project, Is.StringContaining("\"" + name + ".xaml\""));
+            Assert.That(project, Is.StringContaining("\"" + name + ".xaml.cs\""));
+            var named = xaml.Descendants().Where(element => element.Attribute(X + "Name") != null).ToList();
             foreach (var element in named)
             {
                 var field = page.GetField((string)element.Attribute(X + "Name"), Own);
                 Assert.That(field?.FieldType.Name, Is.EqualTo(element.Name.LocalName));
-                var click = (string)element.Attribute("Click");
+            }
+
+            foreach (var element in xaml.Descendants())
+            {
+                var click = (string)element.Attribute("Click") ?? (string)element.Attribute("ItemClick");
                 Assert.That(click == null || page.GetMethod(click, Own) != null, click);
             }
 
-            Assert.That(named, Has.Count.EqualTo(6));
+            Assert.That(named, Has.Count.EqualTo(count));
+            var texts = Texts("en").Keys.Select(key => key.Split('.')[0]).ToList();
+            foreach (var uid in xaml.Descendants().Select(element => (string)element.Attribute(X + "Uid")))
+            {
+                Assert.That(uid == null || texts.Contains(uid), uid);
+            }
         }
 
         [Test]
@@ -67,7 +83,7 @@ namespace SecurePush.Tests
                 Assert.That(Texts("de")[key], Is.StringContaining("{0}"));
             }
 
-            Assert.That(english.ContainsKey(keys.Locked));
+            Assert.That(english.ContainsKey(keys.Locked) && english.ContainsKey(keys.InApp));
             var source = File.ReadAllText(Folder + "App/Session.cs");
             foreach (var key in english.Keys.Where(key => key.StartsWith("Status")))
             {

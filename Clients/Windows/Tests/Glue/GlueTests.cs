@@ -95,6 +95,58 @@ namespace SecurePush.Tests
         }
 
         [Test]
+        public void AMessageHasItsTitleItsThreadAndItsButtons()
+        {
+            var end = DateTimeOffset.UtcNow.AddMinutes(5);
+            presenter.ShowAsync(MessageOf(
+                "{\"Title\":\"<Login>\",\"Body\":\"Approve?\",\"Thread\":\"logins\",\"Level\":\"time-sensitive\","
+                + "\"Actions\":[{\"Id\":\"approve\",\"Title\":\"Yes & no\"},{\"Id\":\"deny\",\"Title\":\"No\","
+                + "\"Input\":true}]}").With(MessageDisplay.Full, end)).Wait();
+            var toast = ToastNotificationManager.Toasts.Single();
+            Assert.That(toast.Content.GetXml().Replace(" />", "/>"), Is.EqualTo(
+                "<toast launch=\"securepush-secret=" + First + "\"><header id=\"logins\" title=\"&lt;Login&gt;\" "
+                + "arguments=\"securepush-thread.\"/><visual><binding template=\"ToastGeneric\">"
+                + "<text>&lt;Login&gt;</text><text>Approve?</text></binding></visual><actions>"
+                + "<input id=\"deny\" type=\"text\"/>"
+                + "<action content=\"Yes &amp; no\" arguments=\"securepush-answer=" + First
+                + "/approve\" activationType=\"foreground\"/><action content=\"No\" arguments=\"securepush-answer="
+                + First + "/deny\" hint-inputId=\"deny\"/></actions></toast>"));
+            Assert.That(toast.Priority, Is.EqualTo(ToastNotificationPriority.High));
+            Assert.That(toast.SuppressPopup, Is.False);
+            Assert.That(toast.ExpirationTime, Is.EqualTo(end));
+            presenter.ShowAsync(MessageOf("{\"Body\":\"x\",\"Level\":\"passive\"}")).Wait();
+            toast = ToastNotificationManager.Toasts.Single();
+            Assert.That(toast.SuppressPopup);
+            Assert.That(toast.Content.GetXml(), Is.StringContaining("<audio silent=\"true\""));
+            Assert.That(presenter.DisplayedSecretsAsync().Result, Is.EqualTo(new[] { First }));
+        }
+
+        /// <summary>Windows refuses more than 5 KB. Every member is as long as it may be, and is escaped.</summary>
+        [Test]
+        public void TheLongestMessageIsShown()
+        {
+            foreach (var character in new[] { "\\\"", "&", "ä" })
+            {
+                Func<int, string> text = bytes => string.Concat(
+                    Enumerable.Repeat(character, bytes / (character == "ä" ? 2 : 1)));
+                var actions = string.Join(",", new[] { "a", "b", "c" }.Select(name =>
+                    "{\"Id\":\"" + new string('x', 31) + name + "\",\"Title\":\"" + text(64) + "\",\"Input\":true}"));
+                presenter.ShowAsync(MessageOf(
+                    "{\"Title\":\"" + text(200) + "\",\"Body\":\"" + text(4000) + "\",\"Thread\":\"" + text(64)
+                    + "\",\"Actions\":[" + actions + "]}")).Wait();
+                Assert.That(Texts().Single(), Is.StringContaining("…"));
+            }
+        }
+
+        private static SecretNotification MessageOf(string json)
+        {
+            var secret = new SecretNotification(First, null, json)
+                .WithContent(JsonValue.Parse(System.Text.Encoding.UTF8.GetBytes(json)));
+            Assert.That(secret.Message, Is.Not.Null, json);
+            return secret;
+        }
+
+        [Test]
         public void ARefusalIsAnErrorAndTheBadgeIsANumber()
         {
             ToastNotificationManager.Refuses = true;

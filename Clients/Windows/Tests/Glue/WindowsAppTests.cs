@@ -73,6 +73,19 @@ namespace SecurePush.Tests
             Assert.That(Windows.UI.Notifications.BadgeUpdateManager.Badge, Is.Null);
         }
 
+        [Test]
+        public void ALevelIsAPriorityOrNoBanner()
+        {
+            foreach (var level in new[] { "passive", "active", "time-sensitive" })
+            {
+                var json = Encoding.UTF8.GetBytes("{\"Body\":\"x\",\"Level\":\"" + level + "\"}");
+                presenter.ShowAsync(new SecretNotification(First, null, "").WithContent(JsonValue.Parse(json))).Wait();
+                var shown = AppNotificationManager.Default.Shown.Single();
+                Assert.That(shown.SuppressDisplay, Is.EqualTo(level == "passive"));
+                Assert.That(shown.Priority == AppNotificationPriority.High, Is.EqualTo(level == "time-sensitive"));
+            }
+        }
+
         [TestCase(true)]
         [TestCase(false)]
         public void AChannelIsRegisteredAndItsPushesAreHandled(bool isForeground) => SimulatedDevice.Run(async device =>

@@ -20,7 +20,8 @@ namespace SecurePush.Tests
             var client = new SecurePushClient(
                 new SecurePushConfiguration(new Uri(arguments[0])),
                 new FixedCredentialsProvider("alice", ClientCredentials.Bearer("token")),
-                new FileClientStore(arguments[1], new DpapiProtector()), new HttpClientTransport(), screen);
+                new FileClientStore(arguments[1], new DpapiProtector()), new HttpClientTransport(), screen, null,
+                new LibCrypto());
 
             // The runtime needs its memory once; the first wake is not measured.
             Receive(client, arguments[2]);

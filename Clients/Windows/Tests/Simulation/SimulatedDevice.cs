@@ -13,7 +13,7 @@ namespace SecurePush.Tests
     {
         private static readonly PushSigner Signer = new PushSigner(
             Enumerable.Range(1, 32).Select(i => (byte)i).ToArray());
-        private static readonly RememberingCryptography Cryptography = new RememberingCryptography();
+        private static readonly LibCrypto Cryptography = new LibCrypto();
 
         public SimulatedDevice()
         {
@@ -28,7 +28,10 @@ namespace SecurePush.Tests
         }
 
         /// <summary>The keys of the configuration.</summary>
-        public PushKeySet Keys => Signer.Keys;
+        public PublicKeySet Keys => Signer.Keys;
+
+        /// <summary>A sender whose clock is the device's.</summary>
+        public TestSender Sender => new TestSender { At = (long)Clock.UnixTime };
 
         public SimulatedClock Clock { get; } = new SimulatedClock();
 

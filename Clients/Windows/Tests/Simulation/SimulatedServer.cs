@@ -25,7 +25,14 @@ namespace SecurePush.Tests
         /// <summary>Requests to any other host, or with credentials in the URL.</summary>
         public int StrayRequests { get; private set; }
 
+        /// <summary>The notifications whose secrets were reported as shown.</summary>
         public List<string> ShownReports { get; } = new List<string>();
+
+        /// <summary>The bodies of all reports.</summary>
+        public List<string> ShownBodies { get; } = new List<string>();
+
+        /// <summary>The bodies of answers.</summary>
+        public List<string> Answers { get; } = new List<string>();
 
         /// <summary>Bodies of installations, by ID.</summary>
         public Dictionary<string, string> Installations { get; } = new Dictionary<string, string>();
@@ -114,7 +121,18 @@ namespace SecurePush.Tests
                 case "HEAD notifications 3":
                     return Read(path[2], Query(request.Uri), request.Method == "GET");
                 case "POST notifications 4":
-                    ShownReports.Add(path[2]);
+                    if (path[3] == "answer")
+                    {
+                        Answers.Add(Encoding.UTF8.GetString(request.Body));
+                        return new TransportResponse(204);
+                    }
+
+                    ShownBodies.Add(Encoding.UTF8.GetString(request.Body));
+                    if (JsonValue.Parse(request.Body).Members()["Text"].Text() == "secret")
+                    {
+                        ShownReports.Add(path[2]);
+                    }
+
                     return Notifications.Any(entry => entry.Id == path[2]) ? new TransportResponse(204) : Refusal(404);
                 case "POST notifications 3":
                     return new TransportResponse(204);
@@ -229,7 +247,7 @@ namespace SecurePush.Tests
 
         private static string Json(Stored entry, bool withPayload) =>
             "\"Id\":\"" + entry.Id + "\",\"Read\":" + (entry.IsRead ? "true" : "false")
-            + (withPayload ? ",\"Payload\":" + entry.Json : ",\"CreatedAt\":\"2026-11-22T10:00:00.000Z\"");
+            + (withPayload ? ",\"Payload\":" + entry.Json + entry.Rest : ",\"CreatedAt\":\"2026-11-22T10:00:00.000Z\"");
 
         private static TransportResponse Answer(string json) =>
             new TransportResponse(200, Encoding.UTF8.GetBytes(json), null, "application/json; charset=utf-8");
@@ -253,6 +271,9 @@ namespace SecurePush.Tests
             public string Id { get; set; }
 
             public string Json { get; set; }
+
+            /// <summary>More members of an answer to a fetch, each with a comma in front.</summary>
+            public string Rest { get; set; } = "";
 
             public bool IsRead { get; set; }
 

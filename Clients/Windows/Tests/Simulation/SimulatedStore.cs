@@ -11,7 +11,12 @@ namespace SecurePush.Tests
 
         public StoredCredentials Credentials { get; set; }
 
-        public byte[] EncryptionKey { get; set; }
+        public byte[] EncryptionKeys { get; set; }
+
+        public byte[] OpenedEnvelopes { get; set; }
+
+        /// <summary>The newest public key; <c>null</c> if there is none.</summary>
+        public byte[] PublicKey => SecurePush.EncryptionKeys.Decode(EncryptionKeys)?.Newest.PublicKey;
 
         /// <summary>Whether the file of the key cannot be read now.</summary>
         public bool IsKeyUnreadable { get; set; }
@@ -84,14 +89,21 @@ namespace SecurePush.Tests
                 return isSame;
             });
 
-        public Task<byte[]> ReadEncryptionKeyAsync() => Call(
+        public Task<byte[]> ReadEncryptionKeysAsync() => Call(
             "key", false,
             () => disk.IsKeyUnreadable
                 ? throw new ClientStoreException(ClientStoreError.Unreadable)
-                : disk.EncryptionKey);
+                : disk.EncryptionKeys);
 
-        public Task SaveEncryptionKeyAsync(byte[] privateKey) =>
-            Call("save key", true, () => disk.EncryptionKey = privateKey);
+        public Task SaveEncryptionKeysAsync(byte[] keys) =>
+            Call("save key", true, () => disk.EncryptionKeys = keys);
+
+        public Task<bool> RememberAsync(OpenedEnvelope opened) => Call("remember", true, () =>
+        {
+            var known = opened.FindIn(disk.OpenedEnvelopes);
+            disk.OpenedEnvelopes = known == null ? opened.AppendedTo(disk.OpenedEnvelopes) : disk.OpenedEnvelopes;
+            return known != false;
+        });
 
         public Task<bool> ClaimLockedNoticeAsync() => process.CallAsync("claim locked notice", () =>
         {

@@ -12,6 +12,11 @@ namespace Windows.UI.Notifications
         Allowed, Disabled,
     }
 
+    public enum ToastNotificationPriority
+    {
+        Default, High,
+    }
+
     public sealed class ToastNotification
     {
         private string tag = "";
@@ -37,6 +42,8 @@ namespace Windows.UI.Notifications
         }
 
         public bool SuppressPopup { get; set; }
+
+        public ToastNotificationPriority Priority { get; set; }
 
         public DateTimeOffset? ExpirationTime { get; set; }
 

@@ -10,6 +10,11 @@ using Windows.Foundation;
 
 namespace Microsoft.Windows.AppNotifications
 {
+    public enum AppNotificationPriority
+    {
+        Default, High,
+    }
+
     public sealed class AppNotification
     {
         /// <summary>As on Windows, a text that is not well-formed throws.</summary>
@@ -30,6 +35,8 @@ namespace Microsoft.Windows.AppNotifications
         public bool ExpiresOnReboot { get; set; }
 
         public bool SuppressDisplay { get; set; }
+
+        public AppNotificationPriority Priority { get; set; }
     }
 
     public sealed class AppNotificationManager

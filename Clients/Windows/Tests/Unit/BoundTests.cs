@@ -108,7 +108,7 @@ namespace SecurePush.Tests
                 new SecurePushConfiguration(SimulatedServer.Url) { PushKeys = device.Keys }, credentials, store,
                 new SimulatedTransport(device.Server, device.Clock, new SimulatedProcess(), device.NoFaults),
                 presenter ?? new SimulatedPresenter(device.Screen, new SimulatedProcess(), device.NoFaults),
-                device.Clock, null, TaskScheduler.Current);
+                device.Clock, new LibCrypto(), TaskScheduler.Current);
 
         private static async Task InTimeAsync(SimulatedDevice device, Func<Task> call)
         {
@@ -158,9 +158,11 @@ namespace SecurePush.Tests
             public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement) =>
                 Break(() => memory.ReplaceCredentialsAsync(expected, replacement), true);
 
-            public Task<byte[]> ReadEncryptionKeyAsync() => Break(memory.ReadEncryptionKeyAsync, false);
+            public Task<byte[]> ReadEncryptionKeysAsync() => Break(memory.ReadEncryptionKeysAsync, false);
 
-            public Task SaveEncryptionKeyAsync(byte[] privateKey) => Break(() => Never<bool>(), true);
+            public Task SaveEncryptionKeysAsync(byte[] keys) => Break(() => Never<bool>(), true);
+
+            public Task<bool> RememberAsync(OpenedEnvelope opened) => Break(() => memory.RememberAsync(opened), true);
 
             public Task<bool> ClaimLockedNoticeAsync() => Break(memory.ClaimLockedNoticeAsync, true);
 

@@ -41,10 +41,10 @@ namespace SecurePush.Tests
             await device.LogInAsync();
             var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
             var installation = await app.Client.RegisterAsync(Device);
-            var key = new ManagedCryptography().X25519PublicKey(device.Disk.EncryptionKey);
+            var key = device.Disk.PublicKey;
             var plain = device.Server.Send("\"a\"");
-            var locked = device.Server.Send(TestSender.Seal("{\"b\":1}", SimulatedServer.User, installation, key));
-            var others = device.Server.Send(TestSender.Seal("\"c\"", SimulatedServer.User, "another", key));
+            var locked = device.Server.Send(device.Sender.Seal("{\"b\":1}", installation, key));
+            var others = device.Server.Send(device.Sender.Seal("\"c\"", "another", key));
             Assert.That((await app.Client.ReadAsync(plain)).Text, Is.EqualTo("a"));
             var secret = await app.Client.ReadAsync(locked);
             Assert.That(secret.Json, Is.EqualTo("{\"b\":1}"));

@@ -386,7 +386,7 @@ namespace SecurePush.Tests
             await app.Client.RegisterAsync(Device);
             await app.Client.HandleAsync(device.Push(device.Server.Send()));
             Assert.That(device.Screen.Visible, Has.Count.EqualTo(1));
-            Assert.That(device.Disk.EncryptionKey, Is.Not.Null);
+            Assert.That(device.Disk.EncryptionKeys, Is.Not.Null);
             return app;
         }
 
@@ -401,7 +401,7 @@ namespace SecurePush.Tests
             Assert.That(device.Screen.Visible, Is.Empty, text);
             Assert.That(device.Screen.VisibleNotices, Is.Empty, text);
             Assert.That(device.Disk.Credentials?.UserName, Is.Null, text);
-            Assert.That(device.Disk.EncryptionKey, Is.Null, text);
+            Assert.That(device.Disk.EncryptionKeys, Is.Null, text);
             var state = device.Disk.Read();
             Assert.That(state.Owner, Is.Null, text);
             Assert.That(state.Ledger.Entries, Is.Empty, text);

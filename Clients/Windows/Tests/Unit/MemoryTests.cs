@@ -84,11 +84,12 @@ namespace SecurePush.Tests
             var client = new SecurePushClient(
                 new SecurePushConfiguration(new Uri(url)) { EncryptsEndToEnd = true },
                 new FixedCredentialsProvider("alice", ClientCredentials.Bearer("token")), store,
-                new HttpClientTransport(), new SimulatedPresenter(device.Screen, process, device.NoFaults));
+                new HttpClientTransport(), new SimulatedPresenter(device.Screen, process, device.NoFaults), null,
+                new LibCrypto());
             var installation = client.RegisterAsync(new PushDevice("https://a.notify.windows.com/")).Result;
-            var privateKey = store.ReadEncryptionKeyAsync().Result;
-            return TestSender.Seal(
-                content, "alice", installation, new ManagedCryptography().X25519PublicKey(privateKey));
+            var keys = EncryptionKeys.Decode(store.ReadEncryptionKeysAsync().Result);
+            var sender = new TestSender { At = (long)new SystemClientClock().UnixTime };
+            return sender.Seal(content, installation, keys.Newest.PublicKey);
         }
 
         /// <summary>The numbers that the other process prints.</summary>

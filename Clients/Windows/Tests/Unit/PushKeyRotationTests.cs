@@ -20,7 +20,7 @@ namespace SecurePush.Tests
         private static string Jwk(PushSigner signer, string member = "") => Jwk(signer.PublicKey, member);
 
         private static string Jwk(byte[] key, string member = "") =>
-            "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" + Base64Url.Encode(key) + "\"" + member + "}";
+            Encoding.UTF8.GetString(PublicKey.Jwk(key)).TrimEnd('}') + member + "}";
 
         private static void Run(Func<SimulatedDevice, SecurePushClient, Task> body, bool refreshes = true) =>
             SimulatedDevice.Run(async device =>
@@ -68,16 +68,56 @@ namespace SecurePush.Tests
             await client.CatchUpAsync();
             device.Clock.DateOffset += 3601;
             device.Server.PushKeys = Set(Jwk(New));
-            var requests = device.Server.Log.Count;
-            Assert.That(await PushAsync(device, client, New), Is.EqualTo("SP-SIGNATURE"));
-            Assert.That(device.Server.Log, Has.Count.EqualTo(requests));
             await client.CatchUpAsync();
+            Assert.That(Refreshes(device), Is.EqualTo(2));
             Assert.That(await PushAsync(device, client, New), Is.Null);
 
             // A clock that went back tells nothing of the age.
             device.Clock.DateOffset -= 86400;
             await client.CatchUpAsync();
             Assert.That(Refreshes(device), Is.EqualTo(3));
+        });
+
+        /// <summary>The server's key was stolen, and all others were removed at once.</summary>
+        [Test]
+        public void APushByAnUnknownKeyMakesTheDeviceAskOnceAnHour() => Run(async (device, client) =>
+        {
+            await client.CatchUpAsync();
+            device.Server.PushKeys = Set(Jwk(New));
+            Assert.That(await PushAsync(device, client, New), Is.EqualTo("SP-SIGNATURE"));
+            Assert.That(Refreshes(device), Is.EqualTo(1));
+            device.Clock.DateOffset += 3601;
+            Assert.That(await PushAsync(device, client, New), Is.Null);
+            Assert.That(Refreshes(device), Is.EqualTo(2));
+            Assert.That(await PushAsync(device, client, Old), Is.EqualTo("SP-SIGNATURE"));
+
+            // Forgeries cause one request in an hour, also while the server does not answer.
+            device.Server.PushKeys = null;
+            device.Clock.DateOffset += 3601;
+            var stranger = Signer(3);
+            var requests = device.Server.Log.Count;
+            for (var count = 0; count < 5; count++)
+            {
+                Assert.That(await PushAsync(device, client, stranger), Is.EqualTo("SP-SIGNATURE"));
+                var restarted = device.Start(adjust: configuration => configuration.PushKeys = Old.Keys).Client;
+                Assert.That(await PushAsync(device, restarted, stranger), Is.EqualTo("SP-SIGNATURE"));
+            }
+
+            Assert.That(device.Server.Log.Skip(requests), Is.EqualTo(new[] { "GET /api/push-keys" }));
+        });
+
+        [Test]
+        public void APushOfTheWrongTimeIsNoReasonToAsk() => Run(async (device, client) =>
+        {
+            foreach (var seconds in new[] { -29 * 86400, 86402 })
+            {
+                var raw = Signer(3).Raw(device.Server.Send(), device.Clock.UnixTime + seconds);
+                var code = (await client.HandleAsync(IncomingPush.FromRaw(raw))).Code.ToString();
+                Assert.That(code, Is.EqualTo("SP-SIGNATURE"));
+            }
+
+            await client.HandleAsync(IncomingPush.FromRaw(device.Server.Send().ToString()));
+            Assert.That(Refreshes(device), Is.EqualTo(0));
         });
 
         /// <summary>Private members, no key that can be used, no JSON, too long.</summary>
@@ -87,7 +127,7 @@ namespace SecurePush.Tests
             var sets = new[]
             {
                 Set(Jwk(New, ",\"d\":\"AAAA\"")), Set(Jwk(New, ",\"d\":7")), Set(Jwk(New), "{\"k\":\"AAAA\"}"), Set(),
-                "", "{}", "<html>", Set(Jwk(New)) + new string(' ', PushKeySet.MaxBytes),
+                "", "{}", "<html>", Set(Jwk(New)) + new string(' ', PublicKeySet.MaxBytes),
             };
             foreach (var unusable in sets)
             {
@@ -157,10 +197,11 @@ namespace SecurePush.Tests
         [TestCase(33)]
         public void ASetHasUpTo32Keys(int count)
         {
-            var keys = Enumerable.Range(1, count).Select(i => Jwk(Enumerable.Repeat((byte)i, 32).ToArray()));
-            var set = PushKeySet.FromJwkSet(Encoding.UTF8.GetBytes(Set(keys.ToArray())));
-            Assert.That(set.Keys.Count, Is.EqualTo(Math.Min(count, 32)));
-            Assert.That(PushKeySet.FromStored(set.Keys).Keys, Is.EqualTo(set.Keys));
+            var keys = Enumerable.Range(1, count).Select(i => Jwk(Signer((byte)i)));
+            var set = PublicKeySet.FromJwkSet(Encoding.UTF8.GetBytes(Set(keys.ToArray()))).OnCurve(new LibCrypto());
+            var points = set.Keys.Select(key => key.Point).ToList();
+            Assert.That(points, Has.Count.EqualTo(Math.Min(count, 32)));
+            Assert.That(PublicKeySet.FromStored(points).Keys.Select(key => key.Point), Is.EqualTo(points));
         }
     }
 }

@@ -42,11 +42,10 @@ namespace SecurePush.Tests
             var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
             var installation = await app.Client.RegisterAsync(new PushDevice("https://a.notify.windows.com/"));
             var jwk = JsonValue.Parse(Encoding.UTF8.GetBytes(device.Server.Keys[installation])).Members();
-            var publicKey = Base64Url.Decode(jwk["x"].Text());
-            Assert.That(publicKey, Is.EqualTo(new ManagedCryptography().X25519PublicKey(device.Disk.EncryptionKey)));
-            var mine = device.Server.Send(
-                TestSender.Seal("\"The code is 4711.\"", SimulatedServer.User, installation, publicKey));
-            var other = device.Server.Send(TestSender.Seal("\"x\"", SimulatedServer.User, "another", publicKey));
+            var publicKey = PublicKey.FromJwk(jwk).Point;
+            Assert.That(publicKey, Is.EqualTo(device.Disk.PublicKey));
+            var mine = device.Server.Send(device.Sender.Seal("\"The code is 4711.\"", installation, publicKey));
+            var other = device.Server.Send(device.Sender.Seal("\"x\"", "another", publicKey));
             await app.Client.HandleAsync(device.Push(mine));
             Assert.That(device.Screen.Secrets.Single().Text, Is.EqualTo("The code is 4711."));
             Assert.That(device.Screen.Notices.Single().Code.ToString(), Is.EqualTo("SP-KEY"));
@@ -57,9 +56,10 @@ namespace SecurePush.Tests
             Assert.That(await app.Client.WaitingAsync(), Is.Empty);
             await app.Client.RegisterAsync(new PushDevice("https://a.notify.windows.com/"));
             Assert.That(device.Server.Count("PUT /api/devices"), Is.EqualTo(2));
-            Assert.That(device.Server.Keys[installation], Is.StringContaining(Base64Url.Encode(publicKey)));
+            Assert.That(
+                device.Server.Keys[installation], Is.EqualTo(Encoding.UTF8.GetString(PublicKey.Jwk(publicKey))));
             await app.Client.UnregisterAsync();
-            Assert.That(device.Disk.EncryptionKey, Is.Null);
+            Assert.That(device.Disk.EncryptionKeys, Is.Null);
         });
 
         [Test]
@@ -135,15 +135,15 @@ namespace SecurePush.Tests
             var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
             var channel = new PushDevice("https://a.notify.windows.com/");
             await app.Client.RegisterAsync(channel);
-            var key = device.Disk.EncryptionKey;
+            var key = device.Disk.EncryptionKeys;
             await app.Credentials.LogInWithTokenAsync("bob", "token");
             Assert.That(await CodeAsync(() => app.Client.RegisterAsync(channel)), Is.EqualTo("SP-401"));
-            Assert.That(device.Disk.EncryptionKey, Is.EqualTo(key));
+            Assert.That(device.Disk.EncryptionKeys, Is.EqualTo(key));
             await app.Credentials.LogInWithTokenAsync("bob", "token");
             device.Server.Intercept = request => request.Method != "PUT" ? null
                 : new TransportResponse(request.Uri.AbsolutePath.EndsWith("/key") ? 204 : 200);
             await app.Client.RegisterAsync(channel);
-            Assert.That(device.Disk.EncryptionKey, Is.Not.EqualTo(key));
+            Assert.That(device.Disk.EncryptionKeys, Is.Not.EqualTo(key));
         });
 
         private static async Task<string> CodeAsync(Func<Task> work)
@@ -165,8 +165,8 @@ namespace SecurePush.Tests
             await device.LogInAsync();
             var app = device.Start(adjust: configuration => configuration.EncryptsEndToEnd = true);
             var installation = await app.Client.RegisterAsync(new PushDevice("https://a.notify.windows.com/"));
-            var publicKey = new ManagedCryptography().X25519PublicKey(device.Disk.EncryptionKey);
-            var id = device.Server.Send(TestSender.Seal("\"x\"", SimulatedServer.User, installation, publicKey));
+            var publicKey = device.Disk.PublicKey;
+            var id = device.Server.Send(device.Sender.Seal("\"x\"", installation, publicKey));
             device.Disk.IsKeyUnreadable = true;
             Assert.That((await app.Client.HandleAsync(device.Push(id))).Code.ToString(), Is.EqualTo("SP-KEY"));
             device.Disk.IsKeyUnreadable = false;

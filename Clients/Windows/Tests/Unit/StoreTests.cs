@@ -46,7 +46,7 @@ namespace SecurePush.Tests
                 state.Cursor = PushId.From("02");
                 state.Registration = new RegistrationRecord(
                     "8d0e7a34-5f0c-4c8e-9a35-3d2b1c0f9e87", "alice", "digest", 2.25, "key");
-                state.ReplacePushKeys(PushKeySet.FromStored(new[] { new byte[32] }), 4.5);
+                state.ReplacePushKeys(PublicKeySet.FromStored(new[] { new byte[65] }), 4.5);
                 state.Ledger.OpenRequest(PushId.From("01"));
                 state.Report(PushId.From("01"));
                 return state.TakeLease("p", 7, 10);
@@ -71,11 +71,11 @@ namespace SecurePush.Tests
             var store = Store();
             store.SaveCredentialsAsync(
                 new StoredCredentials("alice") { AccessToken = "hunter2", ExpiresAt = 3.5, RefreshToken = "r" }).Wait();
-            store.SaveEncryptionKeyAsync(Encoding.ASCII.GetBytes("hunter2")).Wait();
+            store.SaveEncryptionKeysAsync(Encoding.ASCII.GetBytes("hunter2")).Wait();
             var read = Store().ReadCredentialsAsync().Result;
             Assert.That(read.AccessToken, Is.EqualTo("hunter2"));
             Assert.That(read.ExpiresAt, Is.EqualTo(3.5));
-            Assert.That(Store().ReadEncryptionKeyAsync().Result, Is.EqualTo(Encoding.ASCII.GetBytes("hunter2")));
+            Assert.That(Store().ReadEncryptionKeysAsync().Result, Is.EqualTo(Encoding.ASCII.GetBytes("hunter2")));
             foreach (var file in Directory.GetFiles(folder))
             {
                 Assert.That(File.ReadAllText(file), Is.Not.StringContaining("hunter2"), file);
@@ -225,7 +225,7 @@ namespace SecurePush.Tests
             var calls = Task.Run(() => new Task[]
             {
                 store.ReadAsync(), store.ReadCredentialsAsync(), store.ClaimLockedNoticeAsync(),
-                store.SaveEncryptionKeyAsync(new byte[32]), store.UpdateAsync(state => true),
+                store.SaveEncryptionKeysAsync(new byte[32]), store.UpdateAsync(state => true),
             });
             try
             {
@@ -261,13 +261,13 @@ namespace SecurePush.Tests
         [Test]
         public void ThePrivateKeyIsProtectedByDpapi()
         {
-            var key = new ManagedCryptography().RandomBytes(32);
-            new FileClientStore(folder, new DpapiProtector()).SaveEncryptionKeyAsync(key).Wait();
+            var key = LibCrypto.RandomBytes(32);
+            new FileClientStore(folder, new DpapiProtector()).SaveEncryptionKeysAsync(key).Wait();
             Assert.That(
-                new FileClientStore(folder, new DpapiProtector()).ReadEncryptionKeyAsync().Result, Is.EqualTo(key));
+                new FileClientStore(folder, new DpapiProtector()).ReadEncryptionKeysAsync().Result, Is.EqualTo(key));
             var files = Directory.GetFiles(folder).Select(file => BitConverter.ToString(File.ReadAllBytes(file)));
             Assert.That(files.Any(bytes => bytes.Contains(BitConverter.ToString(key))), Is.False);
-            var content = File.ReadAllBytes(Path.Combine(folder, "encryption-key.bin"));
+            var content = File.ReadAllBytes(Path.Combine(folder, "encryption-keys.bin"));
             var purpose = Encoding.ASCII.GetBytes("SecurePush");
             Assert.That(
                 ProtectedData.Unprotect(content, purpose, DataProtectionScope.CurrentUser), Is.EqualTo(key));

@@ -98,7 +98,7 @@ namespace SecurePush.Tests
             Members("id", secret.Id.ToString(), "text", secret.Text);
 
         private static object Members(GenericNotice notice) =>
-            Members("id", notice.Id?.ToString(), "code", notice.Code.ToString());
+            Members("id", notice.Id?.ToString(), "code", notice.Code?.ToString());
 
         private static object Members(LogInPrompt prompt) =>
             Members("ids", Texts(prompt.Ids), "code", prompt.Code.ToString());

@@ -54,7 +54,7 @@ namespace SecurePush.Tests
         /// <summary>One scenario: a device, its server, and its wakes.</summary>
         private sealed class Scenario
         {
-            private static readonly RememberingCryptography Cryptography = new RememberingCryptography();
+            private static readonly LibCrypto Cryptography = new LibCrypto();
             private readonly Dictionary<string, object> json;
             private readonly ScenarioDevice device = new ScenarioDevice();
             private readonly SecurePushConfiguration configuration;
@@ -71,7 +71,7 @@ namespace SecurePush.Tests
                 var keys = settings["pushKeys"];
                 configuration = new SecurePushConfiguration(url)
                 {
-                    PushKeys = keys == null ? null : PushKeySet.FromJwkSet(VectorFile.Bytes(keys)),
+                    PushKeys = keys == null ? null : PublicKeySet.FromJwkSet(VectorFile.Bytes(keys)),
                 };
                 transport = new ScriptedTransport(VectorFile.List(json["server"]), url.Host, Clock);
                 if (json["credentials"] != null)

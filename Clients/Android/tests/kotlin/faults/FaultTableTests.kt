@@ -69,9 +69,9 @@ class FaultTableTests {
     /** A fault of something that the stage has not: the fault has no place to strike. */
     private val FaultCell.cannotStrike: Boolean get() = fault.kind == Fault.Kind.NONE
 
-    /** A push whose signature seems to be more than 28 days old is ignored (contract, section A). */
+    /** A push whose signature seems to be old, or to come from the future, is ignored (contract, section A). */
     private val FaultCell.looksTooOld: Boolean
-        get() = fault.kind == Fault.Kind.CLOCK_FORWARD &&
+        get() = (fault.kind == Fault.Kind.CLOCK_FORWARD || fault.kind == Fault.Kind.CLOCK_BACK) &&
             (stage == Stage.PARSE || stage == Stage.VERIFY || stage == Stage.STORE || stage == Stage.TIME_WILL_EXPIRE ||
                 stage == Stage.REGISTER)
 

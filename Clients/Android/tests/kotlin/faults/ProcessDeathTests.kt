@@ -2,12 +2,15 @@ package securepush.faults
 
 import android.app.job.JobParameters
 import com.google.firebase.messaging.RemoteMessage
+import org.json.JSONObject
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertTrue
 import org.junit.Test
+import securepush.PushDevice
 import securepush.PushID
 import securepush.android.SecurePushCatchUpService
 import securepush.android.SecurePushMessagingService
+import securepush.simulation.EnvelopeSealer
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.SimulatedServer
 import securepush.simulation.Simulation
@@ -32,7 +35,9 @@ class ProcessDeathTests {
         /** A push. With `DISPATCH_WITHDRAW=read` the server withdraws what the dead process has asked for. */
         READ_ECHO,
         /** The same, for several secrets in the inbox that the app fetches with one request. */
-        PAGE_ECHO
+        PAGE_ECHO,
+        /** A push. The secrets are encrypted end to end, and each envelope opens under one ID only. */
+        ENVELOPES
     }
 
     private class Ending(val point: String?, val shown: List<Int>)
@@ -64,8 +69,8 @@ class ProcessDeathTests {
         val simulation = Simulation(seed)
         val device = SimulatedDevice(simulation)
         return simulation.run {
-            val missed = device.server.send()
-            val pushed = device.server.send()
+            val sealer = if (scenario == Scenario.ENVELOPES) sealer(device) else null
+            val (missed, pushed) = (1..2).map { device.server.send(sealer?.seal("\"secret $it\"", simulation.date)) }
             prepare(scenario, device, pushed)
             val app = device.start(diesAt = point)
             val lived = app.process.live { wake(scenario, device, app, pushed) }
@@ -87,6 +92,14 @@ class ProcessDeathTests {
         }
     }
 
+    /** Registers, so that the device has a key. */
+    private fun sealer(device: SimulatedDevice): EnvelopeSealer {
+        device.logIn()
+        val client = device.start(encryptsEndToEnd = true).client
+        val installation = client.register(PushDevice(PushDevice.Platform.FCM_V1, "token"))
+        return EnvelopeSealer(SimulatedServer.USER, installation, JSONObject(device.server.bodies.last().second))
+    }
+
     private fun prepare(scenario: Scenario, device: SimulatedDevice, pushed: PushID) {
         device.logIn()
         when (scenario) {
@@ -96,13 +109,14 @@ class ProcessDeathTests {
             }
             Scenario.WITHDRAWAL -> device.start().client.handle(device.push(pushed))
             Scenario.REFRESH -> device.server.revokeAccessTokens()
-            Scenario.PUSH, Scenario.SERVICE, Scenario.READ_ECHO, Scenario.PAGE_ECHO -> Unit
+            Scenario.PUSH, Scenario.SERVICE, Scenario.READ_ECHO, Scenario.PAGE_ECHO, Scenario.ENVELOPES -> Unit
         }
     }
 
     private fun wake(scenario: Scenario, device: SimulatedDevice, app: SimulatedDevice.App, pushed: PushID) {
         when (scenario) {
-            Scenario.PUSH, Scenario.REFRESH, Scenario.READ_ECHO -> app.client.handle(device.push(pushed))
+            Scenario.PUSH, Scenario.REFRESH, Scenario.READ_ECHO, Scenario.ENVELOPES ->
+                app.client.handle(device.push(pushed))
             Scenario.PAGE_ECHO -> app.client.catchUp()
             Scenario.WITHDRAWAL -> {
                 device.server.stored.filter { it.id == pushed }.forEach { it.isRevoked = true }

@@ -1,5 +1,6 @@
 package securepush.platform
 
+import android.app.Activity
 import android.app.NotificationManager
 import android.content.Intent
 import android.os.UserManager
@@ -10,6 +11,7 @@ import android.widget.EditText
 import android.widget.LinearLayout
 import android.widget.ScrollView
 import android.widget.TextView
+import com.example.securepush.DevicesActivity
 import com.example.securepush.ExampleApplication
 import com.example.securepush.ExampleReceiver
 import com.example.securepush.MainActivity
@@ -20,6 +22,7 @@ import com.example.securepush.Session
 import com.google.firebase.messaging.FirebaseMessaging
 import com.google.firebase.messaging.RemoteMessage
 import java.util.concurrent.Executor
+import org.json.JSONArray
 import org.json.JSONObject
 import org.junit.After
 import org.junit.Assert.assertEquals
@@ -65,8 +68,8 @@ class ExampleTests {
     private val app = App().apply {
         services[NotificationManager::class.java] = manager
         services[UserManager::class.java] = UserManager()
-        for (id in 1..5) strings[id] = "library $id %s"
-        for (id in 101..118) strings[id] = "text $id %s"
+        for (id in 1..10) strings[id] = "library $id %s"
+        for (id in 101..132) strings[id] = "text $id %s"
     }
 
     @get:Rule val temporary = TemporaryFolder()
@@ -82,7 +85,7 @@ class ExampleTests {
 
     private fun views(): List<View> = (activity.contentView as LinearLayout).views
 
-    private fun status(): String = (views()[7] as TextView).text.toString()
+    private fun status(): String = (views()[8] as TextView).text.toString()
 
     private fun texts() = manager.activeNotifications.map { it.notification.text }
 
@@ -171,6 +174,77 @@ class ExampleTests {
         FirebaseMessaging.token = "token of this app"
     }
 
+    private fun rows(of: Activity) =
+        ((of.contentView as ScrollView).content as LinearLayout).views.map { it as TextView }
+
+    private fun lines(of: Activity) = rows(of).map { it.text.toString() }
+
+    /** Title, text and link; the sender asks, and shows a number. */
+    @Test
+    fun aMessageIsAnswered() {
+        activity.create()
+        activity.resume()
+        logIn()
+        val actions = JSONArray().put(JSONObject().put("Id", "approve").put("Title", "Approve"))
+            .put(JSONObject().put("Id", "deny").put("Title", "Deny").put("Input", true))
+        val payload = JSONObject().put("Title", "Login").put("Body", "Approve?").put("Link", "https://a")
+            .put("Actions", actions)
+        val id = server.send(payload)
+        server.stored.last().answers = listOf("approve", "deny")
+        server.stored.last().challenge = "42"
+        val screen = MessageActivity().apply { attachBaseContext(app) }
+        screen.intent = MessageActivity.intent(app, id.rawValue)
+        screen.create()
+        screen.resume()
+        assertEquals(listOf("Login", "Approve?", "text ${R.string.app_message_link} https://a"), lines(screen).take(3))
+        val (challenge, text, approve, deny, result) = rows(screen).drop(3)
+        assertEquals(listOf("Approve", "Deny"), listOf(approve, deny).map { it.text.toString() })
+        fun result() = result.text.toString().split(" ")[1].toInt()
+        challenge.text = "41"
+        deny.performClick()
+        assertEquals(R.string.app_answer_wrong, result())
+        challenge.text = " 42 "
+        text.text = "Not me."
+        deny.performClick()
+        assertEquals(R.string.app_answer_sent, result())
+        assertEquals("Not me.", server.stored.last().answer?.getString("Text"))
+        approve.performClick()
+        assertEquals(R.string.app_answer_other, result())
+        server.stored.last().isRevoked = true
+        approve.performClick()
+        assertEquals(R.string.app_answer_over, result())
+        // Only a real app knows what this is.
+        screen.intent = MessageActivity.intent(app, server.send(JSONArray("[7]")).rawValue)
+        screen.resume()
+        assertEquals(listOf("[7]"), lines(screen))
+    }
+
+    @Test
+    fun devicesAreListedAndRemoved() {
+        activity.create()
+        activity.resume()
+        logIn()
+        server.installations["z"] = "{\"installationId\":\"z\",\"platform\":\"apns\"}"
+        views()[7].performClick()
+        assertEquals(DevicesActivity::class.java, activity.started.last().target)
+        val screen = DevicesActivity().apply { attachBaseContext(app) }
+        screen.create()
+        screen.resume()
+        assertEquals(WindowManager.LayoutParams.FLAG_SECURE, screen.window.flags)
+        val fingerprint = checkNotNull(app.securePushClient.encryptionKeyFingerprint())
+        assertTrue(Regex("[0-9a-f]{4}( [0-9a-f]{4}){7}").matches(fingerprint))
+        assertEquals("text ${R.string.app_fingerprint} $fingerprint", lines(screen)[0])
+        val remove = rows(screen).single { "${R.string.app_device_remove} " in it.text }
+        remove.performClick()
+        assertEquals(1, server.installations.size)
+        assertEquals(3, rows(screen).size)
+        rows(screen).last().performClick()
+        assertTrue(server.installations.isEmpty() && screen.isFinished)
+        assertTrue(status().startsWith("text ${R.string.app_status_logged_out}"))
+        screen.resume()
+        assertTrue(lines(screen).single().endsWith("SP-LOGIN"))
+    }
+
     /** From the list, and from a tap on the notification. */
     @Test
     fun messagesAreReadInTheApp() {
@@ -187,7 +261,7 @@ class ExampleTests {
         val list = MessagesActivity().apply { attachBaseContext(app) }
         list.create()
         list.resume()
-        fun rows() = ((list.contentView as ScrollView).content as LinearLayout).views.map { it as TextView }
+        fun rows() = rows(list)
         assertEquals(listOf(R.string.app_message_new, R.string.app_message_read), rows().map { row ->
             row.text.toString().split(" ")[1].toInt()
         })
@@ -200,7 +274,7 @@ class ExampleTests {
             screen.resume()
             return screen
         }
-        fun text(of: MessageActivity) = ((of.contentView as ScrollView).content as TextView).text.toString()
+        fun text(of: MessageActivity) = lines(of).joinToString()
         val screen = open(list.started.single())
         assertEquals("Another secret.", text(screen))
         assertEquals(WindowManager.LayoutParams.FLAG_SECURE, screen.window.flags)

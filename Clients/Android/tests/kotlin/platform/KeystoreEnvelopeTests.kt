@@ -4,8 +4,9 @@ import android.app.Application
 import android.os.Build
 import android.os.UserManager
 import android.security.keystore.StandInProvider
-import android.security.keystore.StandInX25519
+import android.security.keystore.StandInP256
 import java.io.File
+import java.security.GeneralSecurityException
 import org.json.JSONObject
 import org.junit.After
 import org.junit.Assert.assertEquals
@@ -18,7 +19,6 @@ import org.junit.Test
 import org.junit.rules.TemporaryFolder
 import securepush.ClientStoreException
 import securepush.DiagnosticCode
-import securepush.EnvelopePrivateKey
 import securepush.IncomingPush
 import securepush.PushDevice
 import securepush.SecurePushClient
@@ -44,7 +44,7 @@ class KeystoreEnvelopeTests {
     private val version = Build.VERSION.SDK_INT
     private val context = Application()
     private val store by lazy { AndroidClientStore(context) }
-    private val file by lazy { File(context.folder, "securepush/key") }
+    private val file by lazy { File(context.folder, "securepush/keys") }
 
     @Before
     fun prepare() {
@@ -56,7 +56,7 @@ class KeystoreEnvelopeTests {
     @After
     fun restore() {
         Build.VERSION.SDK_INT = version
-        StandInX25519.reset()
+        StandInP256.reset()
     }
 
     private fun isUnreadable(action: () -> Unit): Boolean = try {
@@ -68,70 +68,98 @@ class KeystoreEnvelopeTests {
 
     @Test
     fun theProcessNeverHasThePrivateKey() {
-        assertNull(store.envelopeKey())
-        val key = store.makeEnvelopeKey()
+        assertNull(store.envelopeKeys().firstOrNull())
+        val key = store.makeEnvelopeKey(0)
         assertFalse(key is SoftwareEnvelopeKey)
-        assertEquals(setOf("securepush.e2e"), StandInX25519.KEYS.keys)
+        assertEquals(setOf("securepush.e2e.1"), StandInP256.KEYS.keys)
         val other = SoftwareEnvelopeKey.generate()
         val shared = other.agree(key.publicBytes).toList()
-        for (found in listOf(key, AndroidClientStore(context).envelopeKey(), store.makeEnvelopeKey())) {
+        for (found in listOf(key, AndroidClientStore(context).envelopeKeys().firstOrNull(), store.makeEnvelopeKey(0))) {
             assertEquals(key.publicJwk, found?.publicJwk)
             assertEquals(shared, found?.agree(other.publicBytes)?.toList())
         }
-        store.removeEnvelopeKey()
-        assertNull(store.envelopeKey())
-        assertTrue(StandInX25519.KEYS.isEmpty() && !file.exists())
-        assertFalse("another key", key.publicJwk == store.makeEnvelopeKey().publicJwk)
+        store.removeEnvelopeKeys()
+        assertNull(store.envelopeKeys().firstOrNull())
+        assertTrue(StandInP256.KEYS.isEmpty() && !file.exists())
+        assertFalse("another key", key.publicJwk == store.makeEnvelopeKey(0).publicJwk)
         // The user's data was restored on another device.
-        StandInX25519.KEYS.clear()
-        assertNull(store.envelopeKey())
-        store.makeEnvelopeKey()
-        assertEquals(1, StandInX25519.KEYS.size)
+        StandInP256.KEYS.clear()
+        assertNull(store.envelopeKeys().firstOrNull())
+        store.makeEnvelopeKey(0)
+        assertEquals(1, StandInP256.KEYS.size)
     }
 
-    /** An older Android, a device without X25519, and one whose X25519 is wrong. */
+    /** An older Android, a device without key agreement, and one whose key agreement is wrong. */
     @Test
     fun otherwiseTheKeyIsEncryptedInAFile() {
         val devices = listOf(
-            { Build.VERSION.SDK_INT = 32 }, { StandInX25519.isThere = false }, { StandInX25519.isWrong = true },
-            { StandInX25519.isBusy = true }
+            { Build.VERSION.SDK_INT = 30 }, { StandInP256.isThere = false }, { StandInP256.isWrong = true },
+            { StandInP256.isBusy = true }
         )
         for (device in devices) {
             device()
-            val key = store.makeEnvelopeKey() as SoftwareEnvelopeKey
-            assertTrue(StandInX25519.KEYS.isEmpty())
-            assertFalse(String(key.rawRepresentation, Charsets.ISO_8859_1) in file.readText(Charsets.ISO_8859_1))
+            val key = store.makeEnvelopeKey(0) as SoftwareEnvelopeKey
+            assertTrue(StandInP256.KEYS.isEmpty())
+            assertFalse(String(key.pair.encoded.copyOf(32), Charsets.ISO_8859_1) in file.readText(Charsets.ISO_8859_1))
             restore()
-            // An update of the system to one with X25519 keeps the key.
-            assertEquals(key.publicJwk, store.makeEnvelopeKey().publicJwk)
-            assertEquals(key.publicJwk, AndroidClientStore(context).envelopeKey()?.publicJwk)
-            store.removeEnvelopeKey()
+            // An update of the system to one with key agreement keeps the key.
+            assertEquals(key.publicJwk, store.makeEnvelopeKey(0).publicJwk)
+            assertEquals(key.publicJwk, AndroidClientStore(context).envelopeKeys().firstOrNull()?.publicJwk)
+            store.removeEnvelopeKeys()
             assertFalse(file.exists())
         }
     }
 
     @Test
+    fun aSecureElementIsPreferred() {
+        store.makeEnvelopeKey(0)
+        assertEquals(1, StandInP256.inStrongBox)
+        store.removeEnvelopeKeys()
+        StandInP256.hasStrongBox = false
+        assertFalse(store.makeEnvelopeKey(0) is SoftwareEnvelopeKey)
+        assertEquals(1, StandInP256.inStrongBox)
+    }
+
+    /** A new key every 30 days; the former ones for 90 days after that, and then the Keystore has them no more. */
+    @Test
+    fun formerKeysAreKept() {
+        val day = 86_400_000L
+        val made = (0..12).map { store.makeEnvelopeKey(it * 30 * day).publicJwk }
+        assertEquals(13, made.distinct().size)
+        assertEquals(made.takeLast(4).reversed(), store.envelopeKeys().map { it.publicJwk }.take(4))
+        assertTrue(StandInP256.KEYS.size in 4..5)
+        assertEquals(made.last(), store.makeEnvelopeKey(389 * day).publicJwk)
+        // A clock that went back makes no new key, and one that jumps ahead does not remove all.
+        assertEquals(made.last(), store.makeEnvelopeKey(0).publicJwk)
+        store.makeEnvelopeKey(100_000 * day)
+        assertEquals(made.last(), store.envelopeKeys()[1].publicJwk)
+        store.removeEnvelopeKeys()
+        assertTrue(StandInP256.KEYS.isEmpty())
+    }
+
+    @Test
     fun aHostilePublicKeyIsNoFaultOfTheKeystore() {
-        val key = checkNotNull(KeystoreEnvelopeVault().make())
-        for (point in listOf(ByteArray(32), ByteArray(32).also { it[0] = 1 })) {
+        val key = checkNotNull(KeystoreEnvelopeVault().make(1))
+        val point = SoftwareEnvelopeKey.generate().publicBytes
+        for (bad in listOf(ByteArray(65), point.copyOf(33), point.copyOf().also { it[64] = (it[64] + 1).toByte() })) {
             try {
-                key.agree(point)
-                throw AssertionError("The secret would be zero.")
-            } catch (e: IllegalStateException) {
+                key.agree(bad)
+                throw AssertionError("This is no point.")
+            } catch (e: GeneralSecurityException) {
                 continue
             }
         }
-        StandInX25519.isBusy = true
-        assertTrue(isUnreadable { key.agree(SoftwareEnvelopeKey.generate().publicBytes) })
+        StandInP256.isBusy = true
+        assertTrue(isUnreadable { key.agree(point) })
     }
 
     @Test
     fun aDamagedFileIsReplaced() {
-        val key = store.makeEnvelopeKey()
+        val key = store.makeEnvelopeKey(0)
         file.writeBytes(ByteArray(50))
-        assertNull(store.envelopeKey())
-        assertFalse(key.publicJwk == store.makeEnvelopeKey().publicJwk)
-        assertTrue(store.envelopeKey()?.publicBytes?.size == EnvelopePrivateKey.BYTES)
+        assertNull(store.envelopeKeys().firstOrNull())
+        assertFalse(key.publicJwk == store.makeEnvelopeKey(0).publicJwk)
+        assertTrue(store.envelopeKeys().firstOrNull()?.publicBytes?.size == 65)
     }
 
     /** Registered, encrypted, pushed, fetched, opened by the Keystore, shown. */
@@ -155,14 +183,15 @@ class KeystoreEnvelopeTests {
             credentials.logIn(SimulatedServer.USER, SimulatedServer.PASSWORD)
             val installation = client.register(PushDevice(PushDevice.Platform.FCM_V1, "token"))
             val jwk = JSONObject(server.bodies.single { it.first.endsWith("/key") }.second)
-            val envelope = EnvelopeSealer.seal("\"The code is 4711.\"", SimulatedServer.USER, installation, jwk)
+            val envelope = EnvelopeSealer(SimulatedServer.USER, installation, jwk)
+                .seal("\"The code is 4711.\"", simulation.date)
             val id = server.send(envelope)
             // The Keystore cannot be used now. The secret waits.
-            StandInX25519.isBusy = true
+            StandInP256.isBusy = true
             val push = IncomingPush.of(mapOf("secureId" to id.rawValue))
             assertEquals(DiagnosticCode.NO_KEY, client.handle(push).code)
             assertEquals(listOf(id), client.waiting())
-            StandInX25519.isBusy = false
+            StandInP256.isBusy = false
             assertEquals(listOf(id), client.catchUp().shown)
             assertEquals(listOf(Pair(id, "The code is 4711.")), screen.shown)
         }

@@ -1,6 +1,7 @@
 package securepush.platform
 
 import android.app.Application
+import android.app.NotificationChannel
 import android.app.NotificationManager
 import android.app.PendingIntent
 import android.app.job.JobParameters
@@ -10,6 +11,7 @@ import android.provider.Settings
 import android.security.keystore.StandInProvider
 import com.google.firebase.messaging.RemoteMessage
 import java.io.File
+import java.time.Instant
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNull
@@ -22,7 +24,9 @@ import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStoreException
 import securepush.DiagnosticCode
+import securepush.Display
 import securepush.EnvelopeKeyVault
+import securepush.EnvelopePrivateKey
 import securepush.GenericNotice
 import securepush.LogInPrompt
 import securepush.PushID
@@ -87,7 +91,7 @@ class PlatformTests {
         presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, DiagnosticCode.UNREACHABLE))
         assertEquals(listOf("a: generic (SP-OFFLINE)"), texts())
         assertEquals(emptySet<PushID>(), presenter.displayedSecrets())
-        presenter.show(SecretNotification(id, "secret", "\"secret\""))
+        presenter.show(SecretNotification(id, "\"secret\""))
         assertEquals(listOf("a: secret"), texts())
         assertEquals(setOf(id), presenter.displayedSecrets())
         val shown = manager.activeNotifications.single().notification
@@ -101,6 +105,72 @@ class PlatformTests {
         presenter.remove(listOf(other))
         presenter.remove(listOf(id))
         assertEquals(emptyList<String>(), texts())
+    }
+
+    private fun message(json: String, expiresAt: Instant? = null, id: PushID = this.id) =
+        SecretNotification(id, json, false, Display.FULL, expiresAt)
+
+    private fun shown(id: PushID = this.id) =
+        manager.activeNotifications.first { it.tag == id.rawValue }.notification
+
+    @Test
+    fun aMessageHasItsTitleAndItsTime() {
+        val expiresAt = Instant.ofEpochMilli(System.currentTimeMillis() + 60_000)
+        presenter.show(message("{\"Title\":\"Login\",\"Body\":\"Approve?\",\"Category\":\"reminder\"}", expiresAt))
+        assertEquals("Login", shown().title)
+        assertEquals("Approve?", shown().text)
+        assertEquals("reminder", shown().category)
+        assertTrue(shown().timeoutAfter in 50_000..60_000)
+        assertNull("not on the lock screen", shown().publicVersion.title)
+        assertTrue(shown().publicVersion.actions.isEmpty())
+        presenter.show(message("\"text\"", Instant.EPOCH))
+        assertEquals(1, shown().timeoutAfter)
+        presenter.show(message("{\"Body\":\"x\",\"Category\":\"call\"}"))
+        assertEquals(listOf(null, null, 0L), listOf(shown().title, shown().category, shown().timeoutAfter))
+        assertTrue(isRefused { presenter.show(message("7")) })
+    }
+
+    @Test
+    fun levelsAndCategoriesHaveChannels() {
+        manager.createNotificationChannel(NotificationChannel("login", "Logins", NotificationManager.IMPORTANCE_HIGH))
+        val payloads = listOf(
+            "\"x\"" to "securepush", "{\"Body\":\"x\",\"Category\":\"login\"}" to "login",
+            "{\"Body\":\"x\",\"Category\":\"other\"}" to "securepush",
+            "{\"Body\":\"x\",\"Level\":\"time-sensitive\"}" to "securepush",
+            "{\"Body\":\"x\",\"Level\":\"passive\",\"Category\":\"login\"}" to "securepush.passive"
+        )
+        for ((payload, channel) in payloads) {
+            presenter.show(message(payload))
+            assertEquals(payload, channel, shown().channel)
+        }
+        val passive = manager.getNotificationChannel("securepush.passive")
+        assertEquals(NotificationManager.IMPORTANCE_LOW, passive.importance)
+        manager.getNotificationChannel("login").importance = NotificationManager.IMPORTANCE_NONE
+        assertTrue(isRefused { presenter.show(message(payloads[1].first)) })
+    }
+
+    /** A thread has a summary, which goes with its last message. */
+    @Test
+    fun threadsAreGroups() {
+        val payload = "{\"Body\":\"x\",\"Thread\":\"logins\"}"
+        presenter.show(message(payload))
+        presenter.show(message(payload, id = other))
+        val group = "securepush.thread.logins"
+        assertEquals(listOf(group, "a", "b"), manager.activeNotifications.map { it.tag })
+        assertEquals(listOf(group), manager.activeNotifications.map { it.notification.group }.distinct())
+        val summary = manager.activeNotifications[0].notification
+        assertTrue(summary.isGroupSummary)
+        assertEquals(android.app.Notification.GROUP_ALERT_CHILDREN, summary.groupAlertBehavior)
+        assertEquals(setOf(id, other), presenter.displayedSecrets())
+        presenter.remove(listOf(id))
+        assertEquals(listOf(group, "b"), manager.activeNotifications.map { it.tag })
+        presenter.remove(listOf(other))
+        assertTrue(manager.activeNotifications.isEmpty())
+        // The system removes the last message. The summary must not stay.
+        presenter.show(message(payload, Instant.ofEpochMilli(System.currentTimeMillis() + 60_000)))
+        assertTrue(manager.activeNotifications.all { it.notification.timeoutAfter in 50_000..60_000 })
+        presenter.show(message(payload, id = other))
+        assertEquals(0, manager.activeNotifications.first { it.tag == group }.notification.timeoutAfter)
     }
 
     @Test
@@ -117,7 +187,7 @@ class PlatformTests {
 
     @Test
     fun whatTheSystemWouldDropIsRefused() {
-        val secret = SecretNotification(id, "x".repeat(100_000), "")
+        val secret = SecretNotification(id, "\"${"x".repeat(100_000)}\"")
         manager.isAllowed = false
         assertTrue(isRefused { presenter.show(secret) })
         manager.isAllowed = true
@@ -128,7 +198,7 @@ class PlatformTests {
         manager.getNotificationChannel("securepush").importance = NotificationManager.IMPORTANCE_HIGH
         var refused = 0
         for (number in 1..40) {
-            val next = SecretNotification(checkNotNull(PushID.of("n-$number")), "text", "")
+            val next = SecretNotification(checkNotNull(PushID.of("n-$number")), "\"text\"")
             if (isRefused { presenter.show(next) }) refused += 1
         }
         assertEquals(17, refused)
@@ -138,31 +208,31 @@ class PlatformTests {
 
     /** A device that cannot keep keys. */
     private object NoVault : EnvelopeKeyVault {
-        override fun make() = null
+        override fun make(number: Int): EnvelopePrivateKey? = null
 
-        override fun find(publicBytes: ByteArray) = null
+        override fun find(number: Int, publicBytes: ByteArray): EnvelopePrivateKey? = null
 
-        override fun remove() = Unit
+        override fun remove(number: Int) = Unit
     }
 
     @Test
     fun credentialsAndKeysAreEncryptedByTheKeystore() {
         val store = AndroidClientStore(context, vault = NoVault)
-        val key = store.makeEnvelopeKey() as SoftwareEnvelopeKey
+        val key = store.makeEnvelopeKey(0) as SoftwareEnvelopeKey
         store.save(StoredCredentials("alice", "access-token"))
         store.update { it.owner = "alice" }
         val again = AndroidClientStore(context, vault = NoVault)
         assertEquals("access-token", again.credentials()?.accessToken)
-        assertEquals(key.publicJwk, again.envelopeKey()?.publicJwk)
+        assertEquals(key.publicJwk, again.envelopeKeys().firstOrNull()?.publicJwk)
         assertEquals("alice", again.read().owner)
         for (file in File(context.folder, "securepush").walkTopDown().filter { it.isFile }) {
             val content = String(file.readBytes(), Charsets.ISO_8859_1)
-            val secret = String(key.rawRepresentation, Charsets.ISO_8859_1)
+            val secret = String(key.pair.encoded.copyOf(32), Charsets.ISO_8859_1)
             assertFalse(file.name, "access-token" in content || secret in content)
         }
         StandInProvider.KEYS.clear()
         assertNull("the key is lost", again.credentials())
-        assertNull(again.envelopeKey())
+        assertNull(again.envelopeKeys().firstOrNull())
         again.save(StoredCredentials("alice", "next"))
         assertEquals("next", store.credentials()?.accessToken)
     }

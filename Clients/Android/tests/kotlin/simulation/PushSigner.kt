@@ -1,28 +1,42 @@
 package securepush.simulation
 
-import java.security.SecureRandom
-import org.bouncycastle.crypto.params.Ed25519PrivateKeyParameters
-import org.bouncycastle.crypto.signers.Ed25519Signer
+import java.math.BigInteger
+import java.security.Signature
 import securepush.Base64Url
+import securepush.P256
+import securepush.P256KeyPair
+import securepush.PublicJwk
 import securepush.PushID
 import securepush.PushVerifier
 
-/** A key of the server for pushes. */
+/** A key of the server for pushes, or of a sender. */
 class PushSigner {
-    private val key = Ed25519PrivateKeyParameters(SecureRandom())
+    private val pair = P256KeyPair.generate()
+    internal val key = checkNotNull(PublicJwk.of(pair.publicPoint))
 
     /** The public half as a JSON Web Key. */
-    val jwk = "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"${Base64Url.encode(key.generatePublicKey().encoded)}\"}"
+    val jwk: String get() = key.text
+
+    /** Signs a text: r and s in base64url. */
+    fun sign(text: String): String {
+        val signer = Signature.getInstance("SHA256withECDSA")
+        signer.initSign(pair.privateKey)
+        signer.update(text.toByteArray())
+        return Base64Url.encode(raw(signer.sign()))
+    }
 
     /** A push, signed: the `data` of a message of Firebase. */
     fun data(id: PushID, timestamp: String, withdraw: Boolean): Map<String, String> {
-        val text = PushVerifier.signedText(id, SimulatedServer.USER, timestamp, withdraw).toByteArray()
-        val signer = Ed25519Signer()
-        signer.init(true, key)
-        signer.update(text, 0, text.size)
-        val signature = Base64Url.encode(signer.generateSignature())
+        val signature = sign(PushVerifier.signedText(id, SimulatedServer.USER, timestamp, withdraw))
         val data = mapOf("secureId" to id.rawValue, "ts" to timestamp, "sig" to signature)
         return if (withdraw) data + mapOf("withdraw" to "1") else data
+    }
+
+    /** The two numbers of a signature in Java's form: tag, length, then tag, length and number twice. */
+    private fun raw(der: ByteArray): ByteArray {
+        val middle = 4 + der[3]
+        fun number(start: Int) = BigInteger(der.copyOfRange(start + 2, start + 2 + der[start + 1]))
+        return P256.fixed(number(2)) + P256.fixed(number(middle))
     }
 
     companion object {

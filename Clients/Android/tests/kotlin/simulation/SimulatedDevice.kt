@@ -3,11 +3,13 @@ package securepush.simulation
 import android.app.Application
 import android.app.job.JobScheduler
 import securepush.ClientLimits
+import securepush.Display
 import securepush.IncomingPush
 import securepush.PushID
 import securepush.PushKeySet
 import securepush.SecurePushClient
 import securepush.SecurePushConfiguration
+import securepush.SenderKeySet
 import securepush.TokenCredentialsProvider
 import securepush.Transport
 import securepush.TransportRequest
@@ -42,7 +44,8 @@ class SimulatedDevice(val simulation: Simulation) {
      */
     fun start(
         diesAt: Int? = null, faults: DeviceFaults = NoFaults, encryptsEndToEnd: Boolean = false,
-        limits: ClientLimits = ClientLimits()
+        limits: ClientLimits = ClientLimits(), senders: SenderKeySet? = null, requiresEncryption: Boolean = false,
+        keys: PushKeySet? = publicKeys, display: Display = Display.FULL
     ): App {
         val process = SimulatedProcess(simulation, diesAt)
         val store = SimulatedStore(disk, process, faults)
@@ -55,7 +58,8 @@ class SimulatedDevice(val simulation: Simulation) {
         }
         val credentials = TokenCredentialsProvider(SimulatedServer.url, store, transport, simulation, simulation)
         val configuration = SecurePushConfiguration(
-            SimulatedServer.url, publicKeys, limits = limits, encryptsEndToEnd = encryptsEndToEnd
+            SimulatedServer.url, keys, limits = limits, encryptsEndToEnd = encryptsEndToEnd, senderKeys = senders,
+            requiresEncryption = requiresEncryption, display = display
         )
         val client = SecurePushClient(
             configuration, credentials, store, transport, SimulatedPresenter(screen, process, faults), simulation,

@@ -34,7 +34,7 @@ class SimulatedPresenter(
     override fun show(secret: SecretNotification) = process.call("show secret") {
         faults.present()
         screen.secrets[secret.id] = screen.count(secret.id) + 1
-        screen.shown.add(Pair(secret.id, secret.text))
+        screen.shown.add(Pair(secret.id, secret.text ?: secret.json))
         screen.visible.add(secret.id)
         Unit
     }

@@ -1,6 +1,7 @@
 package securepush.simulation
 
 import java.net.URI
+import java.time.Instant
 import org.json.JSONArray
 import org.json.JSONObject
 import securepush.ClientCredentials
@@ -10,7 +11,16 @@ import securepush.TransportResponse
 
 /** The retrieval service, as far as a device sees it: section E of the contract. */
 class SimulatedServer {
-    class Stored(val id: PushID, val payload: Any, var isRead: Boolean = false, var isRevoked: Boolean = false)
+    class Stored(val id: PushID, val payload: Any, var isRead: Boolean = false, var isRevoked: Boolean = false) {
+        /** `Display` in the answer to a fetch. */
+        var display: String? = null
+        /** When it expires, in milliseconds since 1970; the server gives it until it is revoked. */
+        var expiresAt: Long? = null
+        /** The answers that the sender asks for, the challenge, and what the user has answered. */
+        var answers = emptyList<String>()
+        var challenge: String? = null
+        var answer: JSONObject? = null
+    }
 
     val stored = ArrayList<Stored>()
     private val accessTokens = HashSet<String>()
@@ -24,9 +34,12 @@ class SimulatedServer {
     var strayRequests = 0
     /** The bodies of the installations, by ID. */
     val installations = LinkedHashMap<String, String>()
+    /** The notifications whose secrets were reported as shown. */
     val shownReports = LinkedHashSet<String>()
     /** The statuses of the next registrations; then 200. */
     val registrationStatuses = ArrayList<Int>()
+    /** The statuses of the next registrations of keys; then 204. */
+    val keyStatuses = ArrayList<Int>()
     var pushKeys = "{\"keys\":[]}"
     /** The answer to `GET /api/push-config`; `null`: 404. */
     var pushConfig: String? = null
@@ -91,12 +104,14 @@ class SimulatedServer {
             TransportResponse(204)
         }
         method == "POST" && path.last() == "shown" -> {
-            shownReports.add(path[2])
+            if (JSONObject(bodies.last().second).getString("Text") == "secret") shownReports.add(path[2])
             if (isThere(path[2])) TransportResponse(204) else refusal(404)
         }
+        method == "POST" && path.last() == "answer" -> answer(stored.find { it.id.rawValue == path[2] })
         method == "POST" && path.last() == "read" -> TransportResponse(204)
         method == "PUT" && path.size > 1 && path[1] == "installations" && registrationStatuses.isNotEmpty() ->
             refusal(registrationStatuses.removeAt(0))
+        method == "PUT" && path.last() == "key" && keyStatuses.isNotEmpty() -> refusal(keyStatuses.removeAt(0))
         method == "PUT" && path.last() != "key" -> {
             installations[path[2]] = bodies.last().second
             TransportResponse(200)
@@ -106,6 +121,23 @@ class SimulatedServer {
             TransportResponse(204)
         }
         else -> refusal(404)
+    }
+
+    /** One answer, with the right challenge. */
+    private fun answer(entry: Stored?): TransportResponse {
+        val given = JSONObject(bodies.last().second)
+        val before = entry?.answer
+        return when {
+            entry == null -> refusal(404)
+            entry.isRevoked -> refusal(410)
+            before != null && before.getString("Action") != given.getString("Action") -> refusal(409)
+            given.getString("Action") !in entry.answers -> refusal(422)
+            entry.challenge != null && given.optString("Challenge") != entry.challenge -> refusal(422)
+            else -> {
+                entry.answer = given
+                TransportResponse(204)
+            }
+        }
     }
 
     private fun isThere(id: String) = stored.any { it.id.rawValue == id && !it.isRevoked }
@@ -175,6 +207,8 @@ class SimulatedServer {
 
     private fun json(entry: Stored, withPayload: Boolean): JSONObject {
         val json = JSONObject().put("Id", entry.id.rawValue).put("Read", entry.isRead)
+        json.put("Display", entry.display)
+        entry.expiresAt?.let { json.put("ExpiresAt", Instant.ofEpochMilli(it).toString()) }
         if (withPayload) return json.put("Payload", entry.payload)
         return json.put("CreatedAt", "2026-11-22T10:00:00.000Z")
     }

@@ -1,9 +1,14 @@
 package securepush.simulation
 
+import java.util.UUID
 import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStore
+import securepush.ClientStoreException
+import securepush.EnvelopeKeyRing
 import securepush.EnvelopePrivateKey
+import securepush.OpenedEnvelopes
+import securepush.PushID
 import securepush.SoftwareEnvelopeKey
 import securepush.StoredCredentials
 
@@ -12,7 +17,10 @@ class SimulatedDisk {
     /** Coded, as a real store has it, so that what cannot be coded is found. */
     var state: ByteArray? = null
     var credentials: ByteArray? = null
-    var envelopeKey: ByteArray? = null
+    var envelopeKeys: ByteArray? = null
+    internal val opened = OpenedEnvelopes()
+    /** Whether no opened envelope can be remembered. */
+    var refusesEnvelopes = false
     var hasClaimedLockedNotice = false
 
     /** As the interface has it: a damaged state reads as an empty one. */
@@ -59,22 +67,35 @@ class SimulatedStore(
             isReplaced
         }
 
-    override fun envelopeKey(): EnvelopePrivateKey? = process.call("key") {
+    private fun ring(): EnvelopeKeyRing = disk.envelopeKeys?.let { EnvelopeKeyRing.decode(it) } ?: EnvelopeKeyRing()
+
+    private fun keys(): List<EnvelopePrivateKey> =
+        ring().entries.map { entry -> SoftwareEnvelopeKey(checkNotNull(entry.pair)) }
+
+    override fun envelopeKeys(): List<EnvelopePrivateKey> = process.call("keys") {
         faults.store(writes = false)
-        disk.envelopeKey?.let { SoftwareEnvelopeKey.of(it) }
+        keys()
     }
 
-    override fun makeEnvelopeKey(): EnvelopePrivateKey = process.call("make key") {
+    override fun makeEnvelopeKey(date: Long): EnvelopePrivateKey = process.call("make key") {
         faults.store(writes = true)
-        val bytes = disk.envelopeKey ?: SoftwareEnvelopeKey.generate().rawRepresentation
-        disk.envelopeKey = bytes
-        checkNotNull(SoftwareEnvelopeKey.of(bytes))
+        val ring = ring()
+        val next = if (ring.isDue(date)) ring.with(EnvelopeKeyRing.softwareEntry(date), date) else ring.current(date)
+        disk.envelopeKeys = next.encode()
+        keys().first()
     }
 
-    override fun removeEnvelopeKey() = process.call("remove key") {
+    override fun removeEnvelopeKeys() = process.call("remove keys") {
         faults.store(writes = true)
-        disk.envelopeKey = null
+        disk.envelopeKeys = null
     }
+
+    override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean =
+        process.call("remember envelope") {
+            faults.store(writes = true)
+            if (disk.refusesEnvelopes) throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
+            disk.opened.remember(id, notification, date)
+        }
 
     override fun claimLockedNotice(): Boolean = process.call("claim locked notice") {
         val isFirst = !disk.hasClaimedLockedNotice

@@ -2,11 +2,9 @@ package securepush.simulation
 
 import java.nio.ByteBuffer
 import java.security.SecureRandom
-import javax.crypto.Cipher
-import javax.crypto.spec.GCMParameterSpec
-import javax.crypto.spec.SecretKeySpec
+import securepush.AesGcm
 import securepush.Base64Url
-import securepush.SealedKey
+import securepush.Hkdf
 import securepush.WebPushKeys
 
 /** Encrypts pushes as the hub does (RFC 8291), and also as it must not. */
@@ -29,18 +27,16 @@ class WebPushSealer(p256dh: String, auth: String) {
         val salt = ByteArray(16).also { SecureRandom().nextBytes(it) }
         val shared = checkNotNull(sender.agree(receiver))
         val info = "WebPush: info\u0000".toByteArray() + receiver + sender.publicPoint
-        val input = SealedKey.hmac(SealedKey.hmac(authSecret, shared), info + byteArrayOf(1))
-        val secret = SealedKey.hmac(salt, input)
-        fun derive(label: String) = SealedKey.hmac(secret, label.toByteArray() + byteArrayOf(0, 1))
-        val key = SecretKeySpec(derive("Content-Encoding: aes128gcm").copyOf(16), "AES")
-        val nonce = derive("Content-Encoding: nonce").copyOf(12)
+        val secret = Hkdf.extract(salt, Hkdf.expand(Hkdf.extract(authSecret, shared), info, 32))
+        fun derive(label: String, length: Int) = Hkdf.expand(secret, label.toByteArray() + byteArrayOf(0), length)
+        val key = derive("Content-Encoding: aes128gcm", 16)
+        val nonce = derive("Content-Encoding: nonce", 12)
         var body = salt + ByteBuffer.allocate(4).putInt(recordSize).array() + byteArrayOf(65) + sender.publicPoint
         for ((number, content) in contents.withIndex()) {
-            val cipher = Cipher.getInstance("AES/GCM/NoPadding")
             // The nonce of a record is XORed with its number.
             val own = nonce.copyOf().also { it[11] = (it[11].toInt() xor number).toByte() }
-            cipher.init(Cipher.ENCRYPT_MODE, key, GCMParameterSpec(128, own))
-            body += cipher.doFinal(content + byteArrayOf(delimiters[number].toByte()) + ByteArray(padding))
+            val record = content + byteArrayOf(delimiters[number].toByte()) + ByteArray(padding)
+            body += AesGcm.seal(key, own, record, ByteArray(0))
         }
         return body
     }

@@ -1,5 +1,6 @@
 package securepush.units
 
+import java.util.UUID
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertTrue
 import org.junit.Test
@@ -58,9 +59,11 @@ class BoundTests {
         override fun save(credentials: StoredCredentials?) = call(true) { memory.save(credentials) }
         override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean =
             call(true) { memory.replace(expected, credentials) }
-        override fun envelopeKey(): EnvelopePrivateKey? = call(false) { memory.envelopeKey() }
-        override fun makeEnvelopeKey(): EnvelopePrivateKey = call(true) { memory.makeEnvelopeKey() }
-        override fun removeEnvelopeKey() = call(true) { memory.removeEnvelopeKey() }
+        override fun envelopeKeys(): List<EnvelopePrivateKey> = call(false) { memory.envelopeKeys() }
+        override fun makeEnvelopeKey(date: Long): EnvelopePrivateKey = call(true) { memory.makeEnvelopeKey(date) }
+        override fun removeEnvelopeKeys() = call(true) { memory.removeEnvelopeKeys() }
+        override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean =
+            call(true) { memory.rememberEnvelope(id, notification, date) }
         override fun claimLockedNotice(): Boolean = call(true) { memory.claimLockedNotice() }
     }
 

@@ -3,8 +3,10 @@ package securepush.units
 import java.net.URI
 import org.junit.Assert.assertEquals
 import org.junit.Test
+import securepush.Display
 import securepush.PushKeySet
 import securepush.SecurePushConfiguration
+import securepush.SenderKeySet
 import securepush.simulation.SimulatedDevice
 
 class ConfigurationTests {
@@ -32,16 +34,19 @@ class ConfigurationTests {
         val url = URI("https://push.example.com")
         fun parts(of: SecurePushConfiguration) = listOf(
             of.retrievalUrl, of.pushKeys, of.refreshesPushKeys, of.limits, of.showsNoticeWhenGone, of.encryptsEndToEnd,
-            of.allowsInsecureUrl
+            of.senderKeys, of.requiresEncryption, of.display, of.allowsInsecureUrl
         )
         assertEquals(parts(SecurePushConfiguration(url)), parts(SecurePushConfiguration.Builder(url).build()))
         val keys: PushKeySet = SimulatedDevice.publicKeys
+        val senders = SenderKeySet.fromJwkSet(SimulatedDevice.jwkSet.toByteArray())
         val other = SecurePushConfiguration.Builder(url).pushKeys(keys).refreshesPushKeys(false)
             .limits(SecurePushConfiguration(url).limits.copy(maxShownPerWake = 7)).showsNoticeWhenGone(false)
-            .encryptsEndToEnd(true).allowsInsecureUrl(true).build()
+            .encryptsEndToEnd(true).senderKeys(senders).requiresEncryption(true).display(Display.APP)
+            .allowsInsecureUrl(true).build()
         val limits = SecurePushConfiguration(url).limits.copy(maxShownPerWake = 7)
         assertEquals(
-            parts(SecurePushConfiguration(url, keys, false, limits, false, true, true)), parts(other)
+            parts(SecurePushConfiguration(url, keys, false, limits, false, true, senders, true, Display.APP, true)),
+            parts(other)
         )
     }
 }

@@ -1,8 +1,10 @@
 package securepush.units
 
+import java.io.ByteArrayOutputStream
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
+import java.util.UUID
 import java.util.concurrent.Executors
 import java.util.concurrent.TimeUnit
 import org.junit.Assert.assertEquals
@@ -18,12 +20,15 @@ import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStore
 import securepush.ClientStoreException
+import securepush.DiagnosticCode
 import securepush.FileClientStore
+import securepush.OpenedEnvelopes
 import securepush.PushID
 import securepush.RefreshLease
 import securepush.RegistrationRecord
 import securepush.SecretBox
 import securepush.SecretLedger
+import securepush.ShownReport
 import securepush.StoredCredentials
 import securepush.simulation.SimulatedDevice
 
@@ -48,7 +53,7 @@ class FileClientStoreTests {
         state.cursor = id(5)
         state.isPrompted = true
         state.unconfirmed = listOf(id(1))
-        state.unreported = listOf(id(2), id(3))
+        state.unreported = listOf(ShownReport(id(2)), ShownReport(id(3), false, DiagnosticCode.UNREACHABLE))
         val installation = "0b1f7e8e-6a3e-4d8e-9a55-0d6f6b3c2a10"
         state.registration = RegistrationRecord(installation, "alice", "digest", 1_800_000_000_000, "key", true)
         state.keyOwner = "alice"
@@ -82,9 +87,9 @@ class FileClientStoreTests {
         val store = FileClientStore(folder)
         store.update { it.owner = "alice" }
         store.save(StoredCredentials("alice"))
-        store.makeEnvelopeKey()
+        store.makeEnvelopeKey(0)
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.toPath())))
-        for (name in listOf("state.json", "credentials", "key")) {
+        for (name in listOf("state.json", "credentials", "keys")) {
             val modes = Files.getPosixFilePermissions(File(folder, name).toPath())
             assertEquals("rw-------", PosixFilePermissions.toString(modes))
         }
@@ -166,17 +171,62 @@ class FileClientStoreTests {
         }
         val store = FileClientStore(folder, box)
         store.save(StoredCredentials("alice", "access-token"))
-        val key = store.makeEnvelopeKey()
-        assertEquals("kept", key.publicJwk, store.makeEnvelopeKey().publicJwk)
+        val key = store.makeEnvelopeKey(0)
+        assertEquals("kept", key.publicJwk, store.makeEnvelopeKey(0).publicJwk)
         assertEquals("access-token", store.credentials()?.accessToken)
-        assertEquals(key.publicJwk, FileClientStore(folder, box).envelopeKey()?.publicJwk)
+        assertEquals(key.publicJwk, FileClientStore(folder, box).envelopeKeys().firstOrNull()?.publicJwk)
         assertFalse(File(folder, "credentials").readText().contains("access-token"))
         isKeyLost = true
         assertNull(store.credentials())
-        assertNull(store.envelopeKey())
+        assertNull(store.envelopeKeys().firstOrNull())
         isKeyLost = false
-        store.removeEnvelopeKey()
-        assertNull(store.envelopeKey())
+        store.removeEnvelopeKeys()
+        assertNull(store.envelopeKeys().firstOrNull())
+    }
+
+    @Test
+    fun openedEnvelopesAreRemembered() {
+        val (first, second) = Pair(UUID.randomUUID(), UUID.randomUUID())
+        fun store() = FileClientStore(folder)
+        assertTrue(store().rememberEnvelope(first, id(1), 0))
+        assertTrue("a fetch is repeated after a crash", store().rememberEnvelope(first, id(1), 0))
+        assertFalse(store().rememberEnvelope(first, id(2), 0))
+        // The process ended while it wrote, and the user has left since then.
+        File(folder, "opened").appendBytes(ByteArray(7))
+        store().removeEnvelopeKeys()
+        assertTrue(store().rememberEnvelope(second, id(2), 0))
+        assertFalse(store().rememberEnvelope(second, id(1), 0))
+        assertFalse(store().rememberEnvelope(first, id(2), 0))
+        assertEquals(80, File(folder, "opened").length())
+        assertEquals(
+            "rw-------",
+            PosixFilePermissions.toString(Files.getPosixFilePermissions(File(folder, "opened").toPath()))
+        )
+        // A store that cannot be written says so.
+        assertTrue(File(folder, "opened").delete() && File(folder, "opened").mkdir())
+        try {
+            store().rememberEnvelope(first, id(1), 0)
+            throw AssertionError("It cannot be remembered.")
+        } catch (e: ClientStoreException) {
+            assertEquals(ClientStoreException.Reason.UNWRITABLE, e.reason)
+        }
+    }
+
+    /** 10,000 of the last 90 days, and some more, so that not every change rewrites the file. */
+    @Test
+    fun fewEnvelopesAreRemembered() {
+        val day = 86_400_000L
+        val ids = (0 until 11_000).map { UUID(7, it.toLong()) }
+        val records = ByteArrayOutputStream()
+        for (id in ids) records.write(OpenedEnvelopes.record(id, id(1), day))
+        assertTrue(folder.mkdirs())
+        File(folder, "opened").writeBytes(records.toByteArray())
+        val store = FileClientStore(folder)
+        assertTrue(store.rememberEnvelope(UUID(8, 0), id(2), 2 * day))
+        assertEquals(10_001 * 40L, File(folder, "opened").length())
+        assertFalse(store.rememberEnvelope(ids.last(), id(2), 2 * day))
+        assertTrue("forgotten", store.rememberEnvelope(ids.first(), id(2), 93 * day))
+        assertEquals("only one is younger", 2 * 40L, File(folder, "opened").length())
     }
 
     @Test

@@ -30,12 +30,37 @@ class JsonReaderTests {
         for (text in bad) assertTrue(text.take(40), !isJson(text))
     }
 
+    /** The rule for everything that is encrypted or has keys. */
+    @Test
+    fun strictJsonHasOneMeaning() {
+        fun isStrict(bytes: ByteArray): Boolean = try {
+            JsonReader.read(bytes, strict = true) { _, _ -> true }
+        } catch (e: JsonReader.Malformed) {
+            false
+        }
+        val good = listOf(
+            "{\"a\":{\"a\":1},\"b\":[{\"a\":1},{\"a\":2}]}", "\"\\ud83d\\ude00\"", "\"\u00e9\uD83D\uDE00\"",
+            "[".repeat(32) + "]".repeat(32), "\"${"\u20ac".repeat(5_000)}\""
+        )
+        for (text in good) assertTrue(text.take(40), isStrict(text.toByteArray()))
+        val bad = listOf(
+            "{\"a\":1,\"a\":2}", "[{\"b\":{\"a\":1,\"\\u0061\":2}}]", "\"\\ud83d\"", "\"\\ud83d\\u0041\"",
+            "\"\\ude00\"", "\"\\ud83dx\\ude00\"", "\"\\ud83d\\ud83d\\ude00\"", "\uFEFF1",
+            "[".repeat(33) + "]".repeat(33)
+        )
+        for (text in bad) assertTrue(text.take(40), !isStrict(text.toByteArray()))
+        for (byte in listOf(0x80, 0xC0, 0xED, 0xFF)) {
+            assertTrue("$byte", !isStrict(byteArrayOf(0x22, byte.toByte(), 0x22)))
+            assertTrue("late", !isStrict("\"${"x".repeat(5_000)}".toByteArray() + byteArrayOf(byte.toByte(), 0x22)))
+        }
+    }
+
     @Test
     fun payloadsStayAsTheyAre() {
         val payloads = listOf(
             "12345678901234567890.1234567890", "{\"b\":1,  \"a\":[1e400]}", "\"\\ud83d\\ude00 \\ud83d \\/\"", "null"
         )
-        val texts = listOf(payloads[0], payloads[1], "\uD83D\uDE00 \uFFFD /", "null")
+        val texts = listOf(null, null, "\uD83D\uDE00 \uFFFD /", null)
         for ((payload, text) in payloads.zip(texts)) {
             val body = "{\"Id\":\"a\",\"Payload\":$payload,\"Read\":true,\"Unread\":3}".toByteArray()
             val answer = SecretAnswer.read(body, checkNotNull(PushID.of("a")))

@@ -46,7 +46,7 @@ class LogOutTests {
                 "screen".takeIf { device.screen.visible.isNotEmpty() },
                 "ledger".takeIf { state.ledger.entries.isNotEmpty() },
                 "owner".takeIf { state.owner != null },
-                "key".takeIf { device.disk.envelopeKey != null },
+                "key".takeIf { device.disk.envelopeKeys != null },
                 "session".takeIf { device.start().credentials.userName() != null },
                 "credentials".takeIf { device.start().credentials.credentials() != null },
                 "registration".takeIf { state.registration.installationID != null }

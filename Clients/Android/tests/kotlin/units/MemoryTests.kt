@@ -65,7 +65,7 @@ class MemoryTests {
     /** Keeps the length of the last secret and nothing else, like a system that copies it away. */
     private inner class LengthPresenter : NotificationPresenter {
         override fun show(secret: SecretNotification) {
-            length = secret.text.length
+            length = secret.text?.length ?: 0
         }
 
         override fun show(notice: GenericNotice) = Unit
@@ -119,8 +119,9 @@ class MemoryTests {
             state.owner = "alice"
             state.registration = RegistrationRecord(device)
         }
-        val jwk = JSONObject(store.makeEnvelopeKey().publicJwk)
-        val payload = EnvelopeSealer.seal("\"${"x".repeat(190_000)}\"", "alice", device, jwk)
+        val now = System.currentTimeMillis()
+        val jwk = JSONObject(store.makeEnvelopeKey(now).publicJwk)
+        val payload = EnvelopeSealer("alice", device, jwk).seal("\"${"x".repeat(190_000)}\"", now)
         measure("encrypted", payload.toString(), 190_000, 24)
     }
 

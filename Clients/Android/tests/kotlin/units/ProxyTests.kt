@@ -160,7 +160,7 @@ class ProxyTests {
             val ids = (1..2).map { device.server.send() }
             faults.fail("POST", 20) { answer }
             assertEquals(ids.toSet(), app.client.catchUp().shown.toSet())
-            assertEquals(ids, device.disk.read().unreported)
+            assertEquals(ids, device.disk.read().unreported.map { it.id })
             faults.clear()
             app.client.catchUp()
             assertEquals(ids.map { it.rawValue }.toSet(), device.server.shownReports)

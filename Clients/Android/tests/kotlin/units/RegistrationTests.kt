@@ -73,18 +73,18 @@ class RegistrationTests {
         client().register(phone)
         val keys = server.bodies.filter { it.first == "PUT /api/devices/$id/key" }.map { JSONObject(it.second) }
         assertEquals("the server may have forgotten it", 2, keys.size)
-        assertEquals("OKP X25519", keys[0].getString("kty") + " " + keys[0].getString("crv"))
+        assertEquals("EC P-256", keys[0].getString("kty") + " " + keys[0].getString("crv"))
         assertTrue("the private half stays", !keys[0].has("d"))
-        val first = checkNotNull(device.disk.envelopeKey).toList()
+        val first = checkNotNull(device.disk.envelopeKeys).toList()
         simulation.dateOffset += 8 * 86_400_000
         client().register(phone)
         assertEquals(3, server.count("PUT /api/devices/$id/key"))
-        assertEquals(first, device.disk.envelopeKey?.toList())
+        assertEquals(first, device.disk.envelopeKeys?.toList())
         client().unregister()
-        assertNull(device.disk.envelopeKey)
+        assertNull(device.disk.envelopeKeys)
         assertEquals(1, server.count("DELETE /api/installations/$id"))
         assertNotEquals("a later DELETE does not concern it", id, client().register(phone))
-        assertNotEquals(first, device.disk.envelopeKey?.toList())
+        assertNotEquals(first, device.disk.envelopeKeys?.toList())
     }
 
     /** A key that the server has got before is no reason to fail: the next call sends it again. */
@@ -112,7 +112,7 @@ class RegistrationTests {
         val faults = RequestFaults()
         val app = device.start(faults = faults, encryptsEndToEnd = true)
         app.client.register(phone)
-        fun key() = device.disk.envelopeKey?.toList()
+        fun key() = device.disk.envelopeKeys?.toList()
         val first = key()
         app.credentials.logInWithToken("bob", checkNotNull(app.store.credentials()?.accessToken))
         faults.fail("PUT /api/installations") { TransportResponse(400) }

@@ -3,6 +3,7 @@ package securepush.units
 import java.io.File
 import org.junit.Assert.assertEquals
 import org.junit.Test
+import securepush.SDK_VERSION
 
 /** The sources themselves. */
 class SourceTests {
@@ -30,6 +31,10 @@ class SourceTests {
             assertEquals("$file", 0, lines.count { it.length > 120 })
         }
     }
+
+    @Test
+    fun theVersionIsThatOfTheBuildFile() =
+        check("version = \"$SDK_VERSION\"" in File("build.gradle.kts").readText()) { SDK_VERSION }
 
     /** The texts of the library exist in every language. */
     @Test

@@ -24,6 +24,7 @@ import securepush.Transport
 import securepush.TransportRequest
 import securepush.TransportResponse
 import securepush.WakeReport
+import securepush.simulation.RequestFaults
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.SimulatedServer
 import securepush.simulation.Simulation
@@ -50,6 +51,29 @@ class WakeTests {
             assertTrue(!device.screen.isPrompting)
             assertEquals(ids.map { it.rawValue }.toSet(), device.server.shownReports)
             assertEquals(0, device.screen.badges.last())
+        }
+    }
+
+    /** A fetch of the catch-up ends with the wake. The next one shows the secret, and no generic text comes before. */
+    @Test
+    fun whatTheEndOfAWakeInterruptsWaits() {
+        simulation.run {
+            device.logIn()
+            val faults = RequestFaults()
+            val client = device.start(faults = faults).client
+            faults.fail("GET /api/notifications?") { SimulatedServer.refusal(503, mapOf("Retry-After" to "20")) }
+            val id = device.server.send()
+            faults.fail("GET /api/notifications/$id", 9) {
+                simulation.sleep(600_000)
+                null
+            }
+            val begin = simulation.uptime
+            assertEquals(DiagnosticCode.TIMED_OUT, client.catchUp().code)
+            assertEquals(25_000, simulation.uptime - begin)
+            assertTrue(device.screen.notices.isEmpty() && device.screen.badges.isEmpty())
+            assertEquals(listOf(id), client.waiting())
+            faults.clear()
+            assertEquals(listOf(id), client.catchUp().shown)
         }
     }
 

@@ -103,6 +103,41 @@ class WithdrawalTests {
         assertEquals(0, server.count("HEAD /api/notifications/${ids[2]}"))
     }
 
+    /** Without keys, whoever can push can send a withdrawal: the hub, for example. */
+    @Test
+    fun aWithdrawalThatNobodyHasSignedIsAQuestion() = simulation.run {
+        device.logIn()
+        val client = device.start(faults = faults, keys = null).client
+        val (early, shown, read, gone) = (1..4).map { server.send() }
+        fun withdraw(id: PushID) = client.handle(device.push(id, withdraw = true))
+        // Before its push, also without an answer.
+        withdraw(early)
+        assertEquals(1, server.count("HEAD /api/notifications/$early"))
+        assertEquals(setOf(early, shown, read, gone), device.screen.visible)
+        withdraw(shown)
+        assertEquals("the server still has it", setOf(early, shown, read, gone), device.screen.visible)
+        server.stored[3].isRevoked = true
+        withdraw(gone)
+        assertEquals(setOf(early, shown, read), device.screen.visible)
+        assertTrue(client.handle(device.push(gone)).shown.isEmpty())
+        val next = server.send()
+        faults.disconnect("")
+        withdraw(next)
+        assertTrue("not remembered", device.disk.read().unconfirmed.isEmpty())
+        faults.clear()
+        assertEquals(listOf(next), client.handle(device.push(next)).shown)
+        // Another device has read it. That a withdrawal came meanwhile means nothing.
+        val others = server.send()
+        server.stored[5].isRead = true
+        faults.fail("GET /api/notifications/$others") {
+            device.start(keys = null).client.handle(device.push(others, withdraw = true))
+            null
+        }
+        client.handle(device.push(others))
+        assertEquals(1, device.screen.count(others))
+        assertTrue(others in device.screen.visible)
+    }
+
     /** Another device reads while this one fetches: the answer says that it was read. */
     @Test
     fun aWithdrawalDuringTheFetchOfALaterReaderWins() = simulation.run {

@@ -1,6 +1,7 @@
 package securepush.vectors
 
 import java.net.URI
+import java.util.UUID
 import org.json.JSONArray
 import org.json.JSONObject
 import securepush.ClientState
@@ -69,11 +70,13 @@ internal class ScenarioStore : ClientStore {
         return true
     }
 
-    override fun envelopeKey(): EnvelopePrivateKey? = null
+    override fun envelopeKeys(): List<EnvelopePrivateKey> = emptyList()
 
-    override fun makeEnvelopeKey(): EnvelopePrivateKey = throw UnsupportedOperationException()
+    override fun makeEnvelopeKey(date: Long): EnvelopePrivateKey = throw UnsupportedOperationException()
 
-    override fun removeEnvelopeKey() = Unit
+    override fun removeEnvelopeKeys() = Unit
+
+    override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean = true
 
     override fun claimLockedNotice(): Boolean {
         val isFirst = !hasNoticed
@@ -135,9 +138,8 @@ internal class ScenarioScreen : NotificationPresenter {
             wake.locked += 1
             return
         }
-        wake.generic.put(
-            JSONObject().put("id", notice.id?.rawValue ?: JSONObject.NULL).put("code", notice.code.rawValue)
-        )
+        val (id, code) = Pair(notice.id?.rawValue, notice.code?.rawValue)
+        wake.generic.put(JSONObject().put("id", id ?: JSONObject.NULL).put("code", code ?: JSONObject.NULL))
         notice.id?.let { notices.add(it.rawValue) }
     }
 

@@ -67,7 +67,7 @@ internal class InboxAnswer(
 }
 
 internal fun <R> readAnswer(body: ByteArray, read: (JsonReader, Span) -> R): R = try {
-    JsonReader.read(body, read)
+    JsonReader.read(body, false, read)
 } catch (e: JsonReader.Malformed) {
     throw AnswerFault(DiagnosticCode.MALFORMED_ANSWER)
 }
@@ -78,9 +78,9 @@ private fun readId(members: Map<String, Span>, reader: JsonReader): PushID =
 /** `null` if the members have no payload. */
 private fun readSecret(members: Map<String, Span>, reader: JsonReader): SecretNotification? {
     val payload = members["Payload"] ?: return null
-    val json = reader.json(payload)
     return SecretNotification(
-        readId(members, reader), if (reader.isString(payload)) reader.string(payload) else json, json,
-        members["Read"]?.let { reader.boolean(it) } ?: false
+        readId(members, reader), reader.json(payload), members["Read"]?.let { reader.boolean(it) } ?: false,
+        members["Display"]?.let { Display.of(reader.string(it)) } ?: Display.FULL,
+        time(members["ExpiresAt"]?.takeIf { reader.isString(it) }?.let { reader.string(it) })
     )
 }

@@ -1,6 +1,7 @@
 package securepush
 
 import java.util.Collections
+import java.util.UUID
 import java.util.WeakHashMap
 
 /**
@@ -24,13 +25,16 @@ internal class BoundedStore(private val store: ClientStore, clock: ClientClock, 
     override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean =
         bound(ClientStoreException.Reason.UNWRITABLE) { store.replace(expected, credentials) }
 
-    override fun envelopeKey(): EnvelopePrivateKey? =
-        bound(ClientStoreException.Reason.UNREADABLE) { store.envelopeKey() }
+    override fun envelopeKeys(): List<EnvelopePrivateKey> =
+        bound(ClientStoreException.Reason.UNREADABLE) { store.envelopeKeys() }
 
-    override fun makeEnvelopeKey(): EnvelopePrivateKey =
-        bound(ClientStoreException.Reason.UNWRITABLE) { store.makeEnvelopeKey() }
+    override fun makeEnvelopeKey(date: Long): EnvelopePrivateKey =
+        bound(ClientStoreException.Reason.UNWRITABLE) { store.makeEnvelopeKey(date) }
 
-    override fun removeEnvelopeKey() = bound(ClientStoreException.Reason.UNWRITABLE) { store.removeEnvelopeKey() }
+    override fun removeEnvelopeKeys() = bound(ClientStoreException.Reason.UNWRITABLE) { store.removeEnvelopeKeys() }
+
+    override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean =
+        bound(ClientStoreException.Reason.UNWRITABLE) { store.rememberEnvelope(id, notification, date) }
 
     /** Without an answer, the notice is shown once more rather than not at all. */
     override fun claimLockedNotice(): Boolean = try {

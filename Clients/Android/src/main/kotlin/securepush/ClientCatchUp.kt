@@ -17,6 +17,8 @@ private class Listing(
 /** How far a catch-up has come. */
 private class CatchUp(var unread: Int) {
     var report = WakeReport()
+    /** Whether the time of the wake has ended a fetch. What is left is for the next wake: nothing takes its place. */
+    var isOver = false
 }
 
 /** Fetches what is in the inbox and what waits, and shows it. */
@@ -36,7 +38,7 @@ internal fun SecurePushClient.runCatchUp(wake: Wake): WakeReport {
     if (inbox.found.size > 1) showPages(inbox, run, wake)
     if (run.report.code == null) showWaiting(run, wake)
     if (run.report.code == null && waitForClaims(deadline)) showWaiting(run, wake)
-    if (isCurrent(wake)) presenter.setBadge(run.unread)
+    if (!run.isOver && isCurrent(wake)) presenter.setBadge(run.unread)
     return run.report
 }
 
@@ -213,6 +215,12 @@ private fun SecurePushClient.showWaiting(run: CatchUp, wake: Wake) {
         if (acquisition is Acquisition.Secret && acquisition.unread != null) run.unread = acquisition.unread
         if (acquisition is Acquisition.LoggedOut) {
             run.report += prompt(waiting(), acquisition.code)
+            return
+        }
+        val isTimeUp = acquisition is Acquisition.Failed && acquisition.code == DiagnosticCode.TIMED_OUT
+        if (isTimeUp && clock.uptime >= wake.deadline) {
+            run.report += WakeReport.failed(DiagnosticCode.TIMED_OUT)
+            run.isOver = true
             return
         }
         val step = finish(acquisition, id, wake)

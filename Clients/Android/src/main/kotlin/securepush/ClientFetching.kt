@@ -121,8 +121,9 @@ private fun SecurePushClient.claim(
     secret: SecretNotification, unread: Int?, request: FetchRequest, deadline: Long
 ): Acquisition {
     while (true) {
-        val claim = unlessLocked { keeper.update { it.claim(secret, request, process, clock.uptime, limits) } }
-            ?: return Acquisition.Locked
+        val claim = unlessLocked {
+            keeper.update { it.claim(secret, request, process, clock.uptime, arePushesSigned, limits) }
+        } ?: return Acquisition.Locked
         if (claim is SecretLedger.Claim.Granted) return Acquisition.Secret(secret, unread)
         if (claim is SecretLedger.Claim.Withdrawn) presenter.remove(listOf(secret.id))
         if (claim is SecretLedger.Claim.InDoubt) {
@@ -144,27 +145,29 @@ internal fun SecurePushClient.sleep(millis: Long): Boolean = try {
     false
 }
 
-/** Opens a secret, if it is encrypted end to end. */
-internal fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
-    if (!Envelope.isEnvelope(secret.json.toByteArray())) return secret
-    val key = store.envelopeKey()
-    val state = keeper.read()
-    return Envelope.open(secret, state.owner ?: "", state.registration.installationID, key)
-}
-
-/** Notes that a claimed secret was shown, or that it waits for the next wake. */
-internal fun SecurePushClient.settle(id: PushID, isShown: Boolean, wake: Wake) {
+/**
+ * Notes that a claimed secret was shown, or that it waits for the next wake.
+ *
+ * @param isByApp whether the app has shown it, and not the presenter.
+ */
+internal fun SecurePushClient.settle(
+    secret: SecretNotification, isShown: Boolean, wake: Wake, isByApp: Boolean = false
+) {
     val end = unlessLocked {
         keeper.update { state ->
             if (state.userChanges > wake.userChanges) return@update SecretLedger.End.WITHDRAWN
-            val end = state.ledger.settle(id, process, isShown)
-            if (isShown) state.report(id)
+            val end = state.ledger.settle(secret.id, process, isShown)
+            val isSecret = isByApp || secret.isForSystem
+            if (isShown) {
+                state.report(ShownReport(secret.id, isSecret))
+                state.ledger.describe(secret.id, secret.expiresAt?.toEpochMilli(), !isSecret)
+            }
             end
         }
     }
-    leave(id)
+    leave(secret.id)
     // It was withdrawn, or the user changed, while it was shown.
-    if (end == SecretLedger.End.WITHDRAWN) presenter.remove(listOf(id))
+    if (end == SecretLedger.End.WITHDRAWN) presenter.remove(listOf(secret.id))
 }
 
 /** Shows a secret by the presenter, or what is shown in place of it. */
@@ -180,23 +183,28 @@ internal fun SecurePushClient.finish(
 
 private fun SecurePushClient.show(secret: SecretNotification, wake: Wake): WakeReport {
     try {
-        presenter.show(secret)
+        presenter.present(secret)
     } catch (e: Exception) {
-        settle(secret.id, isShown = false, wake = wake)
+        settle(secret, isShown = false, wake = wake)
         if (!isCurrent(wake)) return WakeReport()
         return notice(secret.id, DiagnosticCode.NOT_PRESENTED, isGone = false)
     }
-    settle(secret.id, isShown = true, wake = wake)
-    return WakeReport(WakeReport.Result.NEW_DATA, shown = listOf(secret.id))
+    settle(secret, isShown = true, wake = wake)
+    val shown = if (secret.isForSystem) listOf(secret.id) else emptyList()
+    return WakeReport(WakeReport.Result.NEW_DATA, shown = shown)
 }
 
 /** Shows the generic text, once per notification. */
 private fun SecurePushClient.notice(id: PushID, code: DiagnosticCode, isGone: Boolean): WakeReport {
-    val isFirst = unlessLocked { keeper.update { it.ledger.notice(id, isGone) } } ?: true
-    val isClosed = code == DiagnosticCode.NO_KEY || code == DiagnosticCode.UNOPENABLE
-    if (isFirst && (!isGone || isClosed || configuration.showsNoticeWhenGone)) {
-        presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, code))
-    }
+    val isShown = !isGone || code.isClosed || configuration.showsNoticeWhenGone
+    // The server notes nothing of what it does not have.
+    val isReported = isShown && (!isGone || code.isClosed || code == DiagnosticCode.EXPIRED)
+    val isFirst = unlessLocked {
+        keeper.update { state ->
+            state.ledger.notice(id, isGone).also { if (it && isReported) state.report(ShownReport(id, false, code)) }
+        }
+    } ?: true
+    if (isFirst && isShown) presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, code))
     return WakeReport(WakeReport.Result.FAILED, waiting = if (isGone) emptyList() else listOf(id), code = code)
 }
 

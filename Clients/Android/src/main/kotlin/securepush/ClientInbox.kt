@@ -3,7 +3,7 @@ package securepush
 import java.time.DateTimeException
 import java.time.Instant
 
-/** A page of the user's inbox, without secrets. */
+/** A page of the user's inbox. */
 class InboxPage internal constructor(
     /** The notifications, oldest first. */
     val entries: List<InboxEntry>,
@@ -20,7 +20,11 @@ class InboxEntry internal constructor(
     /** When it was sent; `null` if the server did not say. */
     val createdAt: Instant?,
     /** Whether one of the user's devices has fetched it, or has marked it as read. */
-    val isRead: Boolean
+    val isRead: Boolean,
+    /** The secret, if the page was asked for with secrets; `null` also if it cannot be shown: see [code]. */
+    val secret: SecretNotification? = null,
+    /** Why there is no secret. */
+    val code: DiagnosticCode? = null
 ) {
     override fun toString(): String = "notification $id"
 }
@@ -39,19 +43,39 @@ class UserDevice internal constructor(
     override fun toString(): String = "device of $platform"
 }
 
-internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean): InboxPage {
-    val query = arrayListOf("Limit" to "${InboxAnswer.MAX_ENTRIES}")
+internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean, hasSecrets: Boolean): InboxPage {
+    val limit = if (hasSecrets) limits.maxSecretsPerPage else InboxAnswer.MAX_ENTRIES
+    val query = arrayListOf("Limit" to "$limit")
+    if (hasSecrets) {
+        query.add(0, "include" to "payload")
+        // The keys are those of the user who is logged in.
+        stored { adoptUser() }
+    }
     if (isUnreadOnly) query.add("Unread" to "true")
     if (after != null) query.add("After" to after.rawValue)
     val call = RetrievalConnection.Call("api/notifications", query = query)
-    val page = inbox(connection.send(call, begin(limits.millisInTotal).deadline))
-    val entries = page.entries.map { InboxEntry(it.id, it.createdAt, it.isRead) }
+    val deadline = begin(limits.millisInTotal).deadline
+    val page = inbox(connection.send(call, deadline))
+    val entries = page.entries.map { entry(it) }
+    noteRead(entries.mapNotNull { it.secret?.id }, deadline)
     return InboxPage(entries, page.unread, if (page.hasNext) entries.lastOrNull()?.id else null)
 }
 
+private fun SecurePushClient.entry(entry: InboxAnswer.Entry): InboxEntry {
+    val sealed = entry.secret ?: return InboxEntry(entry.id, entry.createdAt, entry.isRead)
+    return try {
+        InboxEntry(entry.id, entry.createdAt, entry.isRead, opened(sealed))
+    } catch (e: SecurePushFailure) {
+        InboxEntry(entry.id, entry.createdAt, entry.isRead, code = e.code)
+    }
+}
+
 internal fun SecurePushClient.readSecret(id: PushID): SecretNotification {
+    val deadline = begin(limits.millisInTotal).deadline
+    // The keys are those of the user who is logged in.
+    stored { adoptUser() }
     val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
-    val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
+    val outcome = connection.send(call, deadline)
     if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
     val answer = try {
         SecretAnswer.read(outcome.response.body, id)
@@ -59,14 +83,30 @@ internal fun SecurePushClient.readSecret(id: PushID): SecretNotification {
         throw SecurePushFailure(e.code)
     }
     answer.unread?.let { presenter.setBadge(it) }
-    try {
-        return open(answer.secret)
-    } catch (e: Envelope.Unopened) {
-        throw SecurePushFailure(e.code)
-    } catch (e: ClientStoreException) {
-        val isLocked = e.reason == ClientStoreException.Reason.LOCKED
-        throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
-    }
+    return opened(answer.secret).also { noteRead(listOf(id), deadline) }
+}
+
+/** @throws SecurePushFailure if it cannot be opened. */
+private fun SecurePushClient.opened(secret: SecretNotification): SecretNotification = try {
+    open(secret)
+} catch (e: Envelope.Unopened) {
+    throw SecurePushFailure(e.code)
+} catch (e: ClientStoreException) {
+    val isLocked = e.reason == ClientStoreException.Reason.LOCKED
+    throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
+}
+
+/** Notes that the user sees secrets in the app. The server learns it of those that the system did not get. */
+private fun SecurePushClient.noteRead(ids: List<PushID>, deadline: Long) {
+    val isNews = unlessLocked {
+        keeper.update { state ->
+            val read = ids.filter { state.ledger.readInApp(it) }
+            for (id in read) state.report(ShownReport(id))
+            read.isNotEmpty()
+        }
+    } ?: false
+    // The user does not wait for it.
+    if (isNews) threads.start { reportShown(deadline) }
 }
 
 internal fun SecurePushClient.fetchSecret(push: IncomingPush, wake: Wake): SecretNotification? {
@@ -82,7 +122,7 @@ internal fun SecurePushClient.fetchSecret(push: IncomingPush, wake: Wake): Secre
     return when (val acquisition = acquire(id, wake, wake.deadline)) {
         is Acquisition.Secret -> {
             // The app has it now. An end of the process before that leaves it in doubt, and it is fetched again.
-            settle(id, isShown = true, wake = wake)
+            settle(acquisition.secret, isShown = true, wake = wake, isByApp = true)
             end(wake, WakeReport())
             acquisition.secret.takeIf { isCurrent(wake) }
         }
@@ -142,7 +182,7 @@ internal fun SecurePushClient.removeAllDevices() {
 }
 
 /** Whether a text is an ID as the server has them, which is harmless in a path. */
-private fun isInstallation(text: String): Boolean =
+internal fun isInstallation(text: String): Boolean =
     text.length in 1..128 && text.any { it != '.' } &&
         text.all { it in 'a'..'z' || it in 'A'..'Z' || it in '0'..'9' || it in "-_." }
 

@@ -122,7 +122,7 @@ private fun SecurePushClient.forgetUser(left: PendingUnregistration) {
 }
 
 private fun SecurePushClient.removesKey(): Boolean = try {
-    store.removeEnvelopeKey()
+    store.removeEnvelopeKeys()
     true
 } catch (e: ClientStoreException) {
     false

@@ -36,25 +36,31 @@ private fun SecurePushClient.refreshBadge(deadline: Long) {
 }
 
 /**
- * Tells the server which notifications were shown. One wake does this for all wakes at the same time. A failure ends it
- * until the next wake.
+ * Tells the server which notifications this device shows, and where it shows the generic text and why. One wake does
+ * this for all wakes at the same time. A failure ends it until the next wake.
  */
 internal fun SecurePushClient.reportShown(deadline: Long) {
     if (!isReporting.compareAndSet(false, true)) return
     try {
         val end = minOf(deadline, clock.uptime + MILLIS_FOR_REPORTS)
         // A store that cannot be written keeps an ID, so it is reported once.
-        val reported = HashSet<PushID>()
+        val reported = HashSet<ShownReport>()
         while (reported.size < MAX_REPORTS) {
-            val id = unlessLocked { keeper.read() }?.unreported?.find { it !in reported } ?: return
-            reported.add(id)
-            val call = RetrievalConnection.Call("api/notifications/$id/shown", "POST", success = 204)
+            val state = unlessLocked { keeper.read() } ?: return
+            // The server knows a generic text by the device that shows it.
+            val isRegistered = state.registration.installationID != null
+            val report = state.unreported.find { it !in reported && (it.isSecret || isRegistered) } ?: return
+            reported.add(report)
+            val call = RetrievalConnection.Call(
+                "api/notifications/${report.id}/shown", "POST", json = report.body(state.registration.installationID),
+                success = 204
+            )
             val outcome = connection.send(call, end)
             // A redirect or an error of a proxy is no answer to the report.
             val isFinal = outcome is RetrievalConnection.Outcome.Success ||
                 (outcome is RetrievalConnection.Outcome.Refused && outcome.isOwn)
             if (!isFinal) return
-            unlessLocked { keeper.update { state -> state.unreported = state.unreported - id } }
+            unlessLocked { keeper.update { state -> state.unreported = state.unreported - report } }
         }
     } finally {
         isReporting.set(false)

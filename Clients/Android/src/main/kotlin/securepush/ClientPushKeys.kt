@@ -23,6 +23,30 @@ internal fun SecurePushClient.refreshOldPushKeys(deadline: Long) {
 }
 
 /**
+ * Reads the server's keys after a signature by an unknown key, at most once an hour: anybody can send such a push.
+ *
+ * @return whether the server was asked.
+ */
+internal fun SecurePushClient.learnPushKeys(deadline: Long): Boolean {
+    if (!readsPushKeys || !isRefreshingPushKeys.compareAndSet(false, true)) return false
+    try {
+        val now = clock.date
+        val isDue = unlessLocked {
+            keeper.update { state ->
+                val times = listOfNotNull(state.pushKeysReadAt, state.pushKeysAskedAt)
+                val isDue = times.none { now - it in 0 until limits.refreshesPushKeysAfter }
+                if (isDue) state.pushKeysAskedAt = now
+                isDue
+            }
+        } ?: false
+        if (isDue) refreshPushKeys(minOf(deadline, clock.uptime + MILLIS_FOR_PUSH_KEYS), isRetried = false)
+        return isDue
+    } finally {
+        isRefreshingPushKeys.set(false)
+    }
+}
+
+/**
  * Reads the server's keys for pushes. They come from the configured host, over the same TLS as the secrets, so they
  * replace the configured keys. A failure, and a set that cannot be used, change nothing.
  */
@@ -32,7 +56,7 @@ internal fun SecurePushClient.refreshPushKeys(deadline: Long, isRetried: Boolean
     val outcome = connection.send(call, deadline) as? RetrievalConnection.Outcome.Success ?: return
     val keys = try {
         PushKeySet.fromJwkSet(outcome.response.body)
-    } catch (e: PushKeySet.Malformed) {
+    } catch (e: MalformedKeySet) {
         return
     }
     val now = clock.date

@@ -25,7 +25,7 @@ internal fun SecurePushClient.receive(push: IncomingPush, wake: Wake): Reception
     if (owner.name == null && keeper.isBlind && configuration.pushKeys != null) {
         return@unlessLocked Reception.Unverified
     }
-    val fault = fault(push, owner.name)
+    val fault = fault(push, owner.name, wake)
     if (fault != null) return@unlessLocked Reception.Ignored(fault)
     val id = push.id ?: return@unlessLocked Reception.Unusable
     if (push.isWithdrawal) {
@@ -37,9 +37,14 @@ internal fun SecurePushClient.receive(push: IncomingPush, wake: Wake): Reception
     if (isWanted) Reception.Wanted(id) else Reception.Settled
 } ?: Reception.Locked
 
+/** Whether nobody but the server can push. */
+internal val SecurePushClient.arePushesSigned: Boolean get() = configuration.pushKeys != null
+
 /** Carries out a withdrawal. The prompt goes too, if nothing else waits behind it. */
 private fun SecurePushClient.withdraw(id: PushID) {
-    val (isRemoved, isPromptOver) = keeper.update { Pair(it.withdraw(id, limits), it.endEmptyPrompt()) }
+    val (isRemoved, isPromptOver) = keeper.update { state ->
+        Pair(state.withdraw(id, arePushesSigned, limits), state.endEmptyPrompt())
+    }
     if (isRemoved) presenter.remove(listOf(id))
     if (isPromptOver) presenter.removePrompt()
 }
@@ -52,13 +57,16 @@ internal class Owner(
 )
 
 /**
- * Notes the user who is logged in. Another user's notifications are removed from the screen.
+ * Notes the user who is logged in. Another user's notifications are removed from the screen, and those that have
+ * expired.
  *
  * @throws ClientStoreException before the first unlock.
  */
 internal fun SecurePushClient.adoptUser(): Owner {
     finishLogOuts()
     val state = keeper.read()
+    val expired = if (state.ledger.hasExpired(clock.date)) keeper.update { it.ledger.takeExpired(clock.date) } else null
+    if (expired != null) presenter.remove(expired)
     val userName = currentUserName()
     if (userName == null || userName == state.owner) return Owner(state.owner, state.userChanges)
     // Also before it is noted: the process may end in between.
@@ -89,12 +97,17 @@ internal fun SecurePushClient.knownUserName(): String? = userNameLimit.run {
 }
 
 /** Why a push is to be ignored; `null` if it is genuine, or if pushes are not signed. */
-private fun SecurePushClient.fault(push: IncomingPush, owner: String?): DiagnosticCode? {
+private fun SecurePushClient.fault(push: IncomingPush, owner: String?, wake: Wake): DiagnosticCode? {
     val configured = configuration.pushKeys ?: return null
     if (owner == null) return DiagnosticCode.BAD_SIGNATURE
     // The server may have removed a configured key, because it was stolen.
-    val stored = if (configuration.refreshesPushKeys) keeper.read().pushKeys else null
-    return PushVerifier(stored ?: configured, limits.maxPushAge).fault(push, owner, clock.date)
+    fun verifier() = PushVerifier(
+        (if (configuration.refreshesPushKeys) keeper.read().pushKeys else null) ?: configured, limits.maxPushAge
+    )
+    val fault = verifier().fault(push, owner, clock.date)
+    // The server may have a new key.
+    val mayBeNew = fault == DiagnosticCode.BAD_SIGNATURE && verifier().mayBeSigned(push, clock.date)
+    return if (mayBeNew && learnPushKeys(wake.deadline)) verifier().fault(push, owner, clock.date) else fault
 }
 
 /**
@@ -114,7 +127,7 @@ internal fun SecurePushClient.resolveDoubts() {
         val end = unlessLocked {
             keeper.update { state ->
                 val end = state.ledger.settle(doubt.id, doubt.process, isShown)
-                if (isShown && end == SecretLedger.End.NOTED) state.report(doubt.id)
+                if (isShown && end == SecretLedger.End.NOTED) state.report(ShownReport(doubt.id))
                 end
             }
         }
@@ -156,7 +169,15 @@ private fun SecurePushClient.confirmWithdrawal(id: PushID, deadline: Long): Bool
         outcome is RetrievalConnection.Outcome.Success ->
             unlessLocked { keeper.update { state -> state.unconfirmed = state.unconfirmed - id } }
         outcome is RetrievalConnection.Outcome.Refused && isGone(outcome.status) -> endWithdrawn(id)
-        else -> return false
+        else -> {
+            // Nobody has signed the withdrawal of a notification that nobody has heard of.
+            unlessLocked {
+                keeper.update { state ->
+                    if (!arePushesSigned && state.ledger[id] == null) state.unconfirmed = state.unconfirmed - id
+                }
+            }
+            return false
+        }
     }
     return true
 }

@@ -69,27 +69,33 @@ private fun SecurePushClient.put(
  * Registers the public key of this device, which the server forgets when it replaces or removes the installation, or
  * when another user takes it over. The first call for a user makes the key.
  *
+ * @param unlessKnown whether nothing is sent if the server has got the key before.
  * @return whether the server has the installation.
  * @throws SecurePushFailure if the server may not have the key. The device is registered then, and gets notifications
  *   that are not encrypted.
  */
-private fun SecurePushClient.registerKey(id: String, userName: String, wake: Wake): Boolean {
+private fun SecurePushClient.registerKey(
+    id: String, userName: String, wake: Wake, unlessKnown: Boolean = false
+): Boolean {
     // Another user's messages are not for the same key. The server has forgotten the former one by now.
     val owner = stored { keeper.read() }.keyOwner
     if (owner != userName && (owner != null || configuration.encryptsEndToEnd)) forgetKey()
     if (!configuration.encryptsEndToEnd) return true
-    val key = withKey { store.makeEnvelopeKey() }
+    val now = clock.date
+    val key = withKey { store.makeEnvelopeKey(now) }
     val text = Base64Url.encode(key.publicBytes)
     var record = RegistrationRecord()
     try {
         change(wake) { state ->
             state.keyOwner = userName
+            state.keyCheckedAt = now
             record = state.registration
         }
     } catch (e: SecurePushFailure) {
-        if (e.code == DiagnosticCode.LOGGED_OUT) withKey { store.removeEnvelopeKey() }
+        if (e.code == DiagnosticCode.LOGGED_OUT) withKey { store.removeEnvelopeKeys() }
         throw e
     }
+    if (unlessKnown && record.publicKey == text) return true
     val call = RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk, success = 204)
     val outcome = connection.send(call, wake.deadline)
     if (outcome.isMissing) return false
@@ -102,9 +108,30 @@ private fun SecurePushClient.registerKey(id: String, userName: String, wake: Wak
     return true
 }
 
-/** Removes the device's key. */
+/**
+ * Makes and registers a new key if the last one is 30 days old. It looks once a day, at the end of a wake, and takes at
+ * most 5 s. A failure is tried again a day later, or by the next registration.
+ */
+internal fun SecurePushClient.renewOldKey(deadline: Long) {
+    if (!configuration.encryptsEndToEnd) return
+    val state = unlessLocked { keeper.read() } ?: return
+    val record = state.registration
+    val age = state.keyCheckedAt?.let { clock.date - it } ?: return
+    val (id, userName) = Pair(record.installationID ?: return, record.userName ?: return)
+    if (userName != state.owner || userName != state.keyOwner || age in 0 until MILLIS_BETWEEN_CHECKS) return
+    val wake = Wake(0, minOf(deadline, clock.uptime + MILLIS_FOR_KEY))
+    wake.userChanges = state.userChanges
+    try {
+        registrations.take(clock.uptime) { registerKey(id, userName, wake, unlessKnown = true) }
+    } catch (e: SecurePushFailure) {
+        // The server still has the former key, and this device, too.
+        return
+    }
+}
+
+/** Removes the device's keys. */
 private fun SecurePushClient.forgetKey() {
-    withKey { store.removeEnvelopeKey() }
+    withKey { store.removeEnvelopeKeys() }
     stored { keeper.update { it.keyOwner = null } }
 }
 
@@ -235,6 +262,10 @@ private fun registration(device: PushDevice, id: String): RetrievalConnection.Ca
 /** The channel of a browser, in the hub's form. */
 private fun channel(subscription: WebPushSubscription): JSONObject = JSONObject()
     .put("endpoint", subscription.endpoint).put("p256dh", subscription.p256dh).put("auth", subscription.auth)
+
+private const val MILLIS_BETWEEN_CHECKS = 86_400_000L
+/** The key is never worth more time than this. */
+private const val MILLIS_FOR_KEY = 5_000L
 
 /** A digest, so that the channel itself is not stored. */
 private fun digest(device: PushDevice): String {

@@ -17,16 +17,20 @@ class ClientState internal constructor() {
      * exist.
      */
     internal var unconfirmed: List<PushID> = emptyList()
-    /** Shown notifications of which the server has not been told, oldest first. */
-    internal var unreported: List<PushID> = emptyList()
+    /** What the user has seen and of which the server has not been told, oldest first. */
+    internal var unreported: List<ShownReport> = emptyList()
     /** The device's registration. */
     internal var registration = RegistrationRecord()
     /** The user for whom the device's key for end-to-end encryption was made. */
     internal var keyOwner: String? = null
+    /** When the age of that key was last looked at, in milliseconds since 1970. */
+    internal var keyCheckedAt: Long? = null
     /** Keys for pushes from `GET /api/push-keys`. They replace the configured ones. */
     internal var pushKeys: PushKeySet? = null
     /** When [pushKeys] came, in milliseconds since 1970. */
     internal var pushKeysReadAt: Long? = null
+    /** When the client last asked for [pushKeys] after a signature by an unknown key, in milliseconds since 1970. */
+    internal var pushKeysAskedAt: Long? = null
     /** The process that refreshes the credentials now. */
     internal var refreshLease: RefreshLease? = null
 
@@ -42,8 +46,10 @@ class ClientState internal constructor() {
         copy.unreported = unreported
         copy.registration = registration
         copy.keyOwner = keyOwner
+        copy.keyCheckedAt = keyCheckedAt
         copy.pushKeys = pushKeys
         copy.pushKeysReadAt = pushKeysReadAt
+        copy.pushKeysAskedAt = pushKeysAskedAt
         copy.refreshLease = refreshLease
         return copy
     }
@@ -51,7 +57,7 @@ class ClientState internal constructor() {
     private val parts: List<Any?>
         get() = listOf(
             owner, userChanges, ledger, cursor, isPrompted, unconfirmed, unreported, registration, keyOwner,
-            pushKeys, pushKeysReadAt, refreshLease
+            keyCheckedAt, pushKeys, pushKeysReadAt, pushKeysAskedAt, refreshLease
         )
 
     override fun equals(other: Any?): Boolean = other is ClientState && other.parts == parts
@@ -76,11 +82,13 @@ class ClientState internal constructor() {
             cursor = other.cursor ?: cursor
             isPrompted = other.isPrompted
             unconfirmed = (unconfirmed + other.unconfirmed).distinct()
-            unreported = (unreported + other.unreported).distinct()
+            other.unreported.forEach { report(it) }
         }
         // A state that could not be read knows nothing of them.
         if (other.registration != RegistrationRecord()) registration = other.registration
         keyOwner = other.keyOwner ?: keyOwner
+        keyCheckedAt = other.keyCheckedAt ?: keyCheckedAt
+        pushKeysAskedAt = other.pushKeysAskedAt ?: pushKeysAskedAt
         if (other.pushKeys != null) {
             pushKeys = other.pushKeys
             pushKeysReadAt = other.pushKeysReadAt
@@ -120,6 +128,8 @@ class ClientState internal constructor() {
     /**
      * Notes a withdrawal.
      *
+     * One that nobody has signed may come from anybody who can push, so the server has to confirm it.
+     *
      * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
      * and reaches that device too. If this device may have been the first to read it, the server has to confirm the
      * withdrawal first. That includes a request without an answer: the process may have died, or the network failed,
@@ -127,8 +137,8 @@ class ClientState internal constructor() {
      *
      * @return whether it is to be removed from the screen now.
      */
-    internal fun withdraw(id: PushID, limits: ClientLimits): Boolean {
-        if (ledger[id]?.mayHaveBeenRead == true) {
+    internal fun withdraw(id: PushID, isSigned: Boolean, limits: ClientLimits): Boolean {
+        if (!isSigned || ledger[id]?.mayHaveBeenRead == true) {
             confirmLater(id)
             return false
         }
@@ -164,19 +174,20 @@ class ClientState internal constructor() {
     /**
      * Claims the right to show a secret, unless the user has changed since the client asked for it. If it was withdrawn
      * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal. If
-     * another device was the first, the withdrawal holds.
+     * another device was the first, the withdrawal holds, if it was signed.
      *
      * @param uptime the [ClientClock.uptime].
      */
     internal fun claim(
-        secret: SecretNotification, request: FetchRequest, process: String, uptime: Long, limits: ClientLimits
+        secret: SecretNotification, request: FetchRequest, process: String, uptime: Long, isSigned: Boolean,
+        limits: ClientLimits
     ): SecretLedger.Claim {
         // A damaged store begins at 0 again. Its secrets are shown.
         if (userChanges > request.userChanges) return SecretLedger.Claim.Settled
         val isFirstReader = !secret.wasRead || request.isRepeated
         val entry = ledger[secret.id]
         val isOthers = entry?.progress == SecretLedger.Progress.PENDING && !entry.isFirstReader && !isFirstReader
-        if (isOthers && secret.id in unconfirmed) {
+        if (isOthers && isSigned && secret.id in unconfirmed) {
             endWithdrawn(secret.id, limits)
             return SecretLedger.Claim.Withdrawn
         }
@@ -190,9 +201,11 @@ class ClientState internal constructor() {
         unconfirmed = (if (id in unconfirmed) unconfirmed else unconfirmed + id).takeLast(MAX_UNSENT)
     }
 
-    /** Notes that a secret is shown, so that the server is told. */
-    internal fun report(id: PushID) {
-        unreported = (if (id in unreported) unreported else unreported + id).takeLast(MAX_UNSENT)
+    /** Notes what the user sees, so that the server is told. A secret takes the place of its generic text. */
+    internal fun report(report: ShownReport) {
+        val earlier = unreported.find { it.id == report.id }
+        if (earlier != null && (earlier.isSecret || !report.isSecret)) return
+        unreported = (unreported.filter { it.id != report.id } + report).takeLast(MAX_UNSENT)
     }
 
     private companion object {

@@ -16,16 +16,21 @@ object ClientStateCoding {
         json.put("cursor", state.cursor?.rawValue)
         json.put("isPrompted", state.isPrompted)
         json.put("unconfirmed", JSONArray(state.unconfirmed.map { it.rawValue }))
-        json.put("unreported", JSONArray(state.unreported.map { it.rawValue }))
+        json.put("reports", JSONArray(state.unreported.map { encode(it) }))
         json.put("registration", encode(state.registration))
         json.put("keyOwner", state.keyOwner)
-        json.put("pushKeys", state.pushKeys?.let { JSONArray(it.texts) })
+        json.put("keyCheckedAt", state.keyCheckedAt)
+        json.put("pushKeyPoints", state.pushKeys?.let { JSONArray(it.texts) })
         json.put("pushKeysReadAt", state.pushKeysReadAt)
+        json.put("pushKeysAskedAt", state.pushKeysAskedAt)
         json.put("refreshLease", state.refreshLease?.let { lease ->
             JSONObject().put("process", lease.process).put("takenAt", lease.takenAt)
         })
         return json.toString().toByteArray()
     }
+
+    private fun encode(report: ShownReport): JSONObject = JSONObject().put("id", report.id.rawValue)
+        .put("isSecret", report.isSecret).put("code", report.code?.rawValue)
 
     private fun encode(entry: SecretLedger.Entry): JSONObject {
         val json = JSONObject()
@@ -36,6 +41,8 @@ object ClientStateCoding {
         if (entry.isNoticed) json.put("isNoticed", true)
         if (entry.openRequests > 0) json.put("openRequests", entry.openRequests)
         if (entry.isFirstReader) json.put("isFirstReader", true)
+        json.put("expiresAt", entry.expiresAt)
+        if (entry.isInAppOnly) json.put("isInAppOnly", true)
         return json
     }
 
@@ -60,11 +67,13 @@ object ClientStateCoding {
         state.cursor = root.text("cursor")?.let { id(it) }
         state.isPrompted = root.flag("isPrompted")
         state.unconfirmed = root.texts("unconfirmed").map { id(it) }
-        state.unreported = root.texts("unreported").map { id(it) }
+        state.unreported = root.list("reports").map { report(it) }
         state.registration = root.child("registration")?.let { record(it) } ?: RegistrationRecord()
         state.keyOwner = root.text("keyOwner")
-        state.pushKeys = if (root.has("pushKeys")) PushKeySet(root.texts("pushKeys").map { key(it) }) else null
+        state.keyCheckedAt = root.number("keyCheckedAt")
+        state.pushKeys = PushKeySet.of(root.texts("pushKeyPoints"))
         state.pushKeysReadAt = root.number("pushKeysReadAt")
+        state.pushKeysAskedAt = root.number("pushKeysAskedAt")
         state.refreshLease = root.child("refreshLease")?.let { lease ->
             RefreshLease(lease.text("process") ?: throw JsonReader.Malformed(), lease.number("takenAt") ?: 0)
         }
@@ -119,9 +128,13 @@ object ClientStateCoding {
             id(node.text("id")),
             SecretLedger.Progress.values().find { it.name == name } ?: throw JsonReader.Malformed(),
             node.text("claimant"), node.number("claimedAt"), node.flag("isNoticed"),
-            (node.number("openRequests") ?: 0).toInt(), node.flag("isFirstReader")
+            (node.number("openRequests") ?: 0).toInt(), node.flag("isFirstReader"), node.number("expiresAt"),
+            node.flag("isInAppOnly")
         )
     }
+
+    private fun report(node: Node) =
+        ShownReport(id(node.text("id")), node.flag("isSecret"), node.text("code")?.let { DiagnosticCode(it) })
 
     /** The state of an older version does not say what the app wants. A device that was unregistered has no digest. */
     private fun record(node: Node) = RegistrationRecord(
@@ -145,14 +158,10 @@ object ClientStateCoding {
 
     private fun id(text: String?): PushID = PushID.of(text) ?: throw JsonReader.Malformed()
 
-    private fun key(text: String): ByteArray =
-        Base64Url.decode(text)?.takeIf { it.size == 32 } ?: throw JsonReader.Malformed()
-
     /** An object of the text. */
     private class Node(private val reader: JsonReader, span: Span) {
         private val members = reader.members(span)
 
-        fun has(name: String) = members.containsKey(name)
         fun text(name: String): String? = members[name]?.let { reader.string(it) }
         fun number(name: String): Long? = members[name]?.let { reader.long(it) }
         fun flag(name: String): Boolean = members[name]?.let { reader.boolean(it) } ?: false

@@ -1,5 +1,7 @@
 package securepush
 
+import java.util.UUID
+
 /**
  * Where the client keeps its state between wakes. All processes of an app share one.
  *
@@ -41,17 +43,34 @@ interface ClientStore {
     @Throws(ClientStoreException::class)
     fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean
 
-    /** Reads the device's key for end-to-end encryption; `null` if there is none, or if it is lost. */
+    /** Reads the device's keys for end-to-end encryption, newest first, without those that are lost. */
     @Throws(ClientStoreException::class)
-    fun envelopeKey(): EnvelopePrivateKey?
+    fun envelopeKeys(): List<EnvelopePrivateKey>
 
-    /** Makes and stores the device's key for end-to-end encryption, unless there is one. Returns the stored key. */
+    /**
+     * Makes and stores the device's key for end-to-end encryption, unless there is one that was made less than 30 days
+     * ago. The former ones are kept for 90 days after that.
+     *
+     * @param date now, in milliseconds since 1970.
+     * @return the newest key.
+     */
     @Throws(ClientStoreException::class)
-    fun makeEnvelopeKey(): EnvelopePrivateKey
+    fun makeEnvelopeKey(date: Long): EnvelopePrivateKey
 
-    /** Removes the device's key. What was encrypted for it can never be read again. */
+    /** Removes all keys of the device. What was encrypted for them can never be read again. */
     @Throws(ClientStoreException::class)
-    fun removeEnvelopeKey()
+    fun removeEnvelopeKeys()
+
+    /**
+     * Notes that the envelope with this ID was opened as this notification, before it is shown. At least the last
+     * 10,000 of the last 90 days are kept, also after a log-out.
+     *
+     * @param date the time to note, in milliseconds since 1970.
+     * @return whether it may be opened: it was not opened before, or as the same notification.
+     * @throws ClientStoreException if it is not noted.
+     */
+    @Throws(ClientStoreException::class)
+    fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean
 
     /**
      * Claims the right to show the one notice of this boot that says that the device is locked. It works while [read]
@@ -145,7 +164,8 @@ class StoredCredentials internal constructor(
 class MemoryClientStore : ClientStore {
     private var state = ClientState()
     private var stored: StoredCredentials? = null
-    private var key: EnvelopePrivateKey? = null
+    private var keys = EnvelopeKeyRing()
+    private val opened = OpenedEnvelopes()
     private var hasNoticed = false
 
     @Synchronized
@@ -175,15 +195,23 @@ class MemoryClientStore : ClientStore {
     }
 
     @Synchronized
-    override fun envelopeKey(): EnvelopePrivateKey? = key
+    override fun envelopeKeys(): List<EnvelopePrivateKey> =
+        keys.entries.mapNotNull { entry -> entry.pair?.let { SoftwareEnvelopeKey(it) } }
 
     @Synchronized
-    override fun makeEnvelopeKey(): EnvelopePrivateKey = key ?: SoftwareEnvelopeKey.generate().also { key = it }
-
-    @Synchronized
-    override fun removeEnvelopeKey() {
-        key = null
+    override fun makeEnvelopeKey(date: Long): EnvelopePrivateKey {
+        keys = if (keys.isDue(date)) keys.with(EnvelopeKeyRing.softwareEntry(date), date) else keys.current(date)
+        return envelopeKeys().first()
     }
+
+    @Synchronized
+    override fun removeEnvelopeKeys() {
+        keys = EnvelopeKeyRing()
+    }
+
+    @Synchronized
+    override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean =
+        opened.remember(id, notification, date)
 
     @Synchronized
     override fun claimLockedNotice(): Boolean {

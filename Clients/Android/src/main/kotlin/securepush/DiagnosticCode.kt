@@ -24,6 +24,11 @@ class DiagnosticCode(
         get() = this == TIMED_OUT || this == UNREACHABLE || this == CREDENTIALS || this == NOT_PRESENTED ||
             this == MALFORMED_ANSWER || this == status(408) || this == status(429) || HEALING_STATUS.matches(rawValue)
 
+    /** Whether this device has the payload and will never show it. */
+    internal val isClosed: Boolean
+        get() = this == NO_KEY || this == UNOPENABLE || this == UNKNOWN_SENDER || this == REPLAYED ||
+            this == NOT_ENCRYPTED
+
     companion object {
         /** The server answered with this HTTP status: `SP-404`. */
         @JvmStatic
@@ -49,7 +54,7 @@ class DiagnosticCode(
         @JvmField val MALFORMED_PUSH = DiagnosticCode("SP-PUSH")
         /** The push has no valid signature. */
         @JvmField val BAD_SIGNATURE = DiagnosticCode("SP-SIGNATURE")
-        /** The push was signed more than 28 days ago. */
+        /** The push was signed more than 28 days ago, or will be in more than a day. */
         @JvmField val TOO_OLD = DiagnosticCode("SP-AGE")
         /** The device was not unlocked since it started, so neither credentials nor store can be read. */
         @JvmField val LOCKED = DiagnosticCode("SP-LOCKED")
@@ -59,6 +64,14 @@ class DiagnosticCode(
         @JvmField val NO_KEY = DiagnosticCode("SP-KEY")
         /** The payload is encrypted for this device, and cannot be opened. */
         @JvmField val UNOPENABLE = DiagnosticCode("SP-DECRYPT")
+        /** The payload has no signature of one of [SecurePushConfiguration.senderKeys]. */
+        @JvmField val UNKNOWN_SENDER = DiagnosticCode("SP-SENDER")
+        /** The same encrypted payload has come before as another notification, or it is too old. */
+        @JvmField val REPLAYED = DiagnosticCode("SP-REPLAY")
+        /** The payload is not encrypted, and [SecurePushConfiguration.requiresEncryption]. */
+        @JvmField val NOT_ENCRYPTED = DiagnosticCode("SP-PLAIN")
+        /** The payload has expired. */
+        @JvmField val EXPIRED = DiagnosticCode("SP-EXPIRED")
 
         private val UNAUTHORIZED = status(401)
         private val HEALING_STATUS = Regex("SP-5[0-9][0-9]")
@@ -66,7 +79,7 @@ class DiagnosticCode(
 }
 
 /** A request of the app that failed. The code says more. */
-class SecurePushFailure(
+open class SecurePushFailure(
     /** The reason. */
     val code: DiagnosticCode
 ) : Exception("The request to the retrieval service failed ($code).")

@@ -1,109 +1,190 @@
 package securepush
 
-import java.nio.ByteBuffer
-import java.nio.charset.CharacterCodingException
-import java.nio.charset.CodingErrorAction
+import java.security.MessageDigest
+import java.time.Instant
+import java.util.UUID
 
 /**
  * A payload that only the recipient's devices can read: the server stores it and does not interpret it.
  *
- * The content is encrypted once, by AES-256-GCM with a random key. That key is sealed for every device by HPKE. The
- * recipient's name is authenticated both times. `Clients/vectors/README.md` describes every byte.
+ * The content is encrypted once, by AES-256-GCM with a random key. That key is sealed for every device by HPKE, bound
+ * to this content and to the recipient's name. `docs/reference/e2e-envelope.md` describes every byte.
  */
-internal object Envelope {
-    /** A payload that this device cannot read. */
+internal class Envelope private constructor(
+    private val keys: Map<String, Sealed>,
+    private val iv: ByteArray,
+    private val ct: ByteArray,
+    private val from: String?,
+    private val signature: ByteArray?
+) {
+    /** A payload that this device does not show. */
     class Unopened(val code: DiagnosticCode) : Exception(code.rawValue)
 
+    private class Sealed(val enc: ByteArray, val ct: ByteArray)
+
+    /** What was encrypted. All times are in seconds since 1970. */
+    class Content(
+        /** The sender's ID of this envelope. */
+        val id: UUID,
+        /** When it was made. */
+        val at: Long,
+        /** When it expires; `null`: never. */
+        val exp: Long?,
+        /** The payload's JSON text. */
+        val json: String
+    ) {
+        /** Whether it was made more than a day ahead or more than 90 days ago, when nobody remembers its ID. */
+        fun isOutOfTime(now: Long): Boolean = now - at !in -SECONDS_AHEAD..SECONDS_BACK
+    }
+
+    private val digest: ByteArray by lazy { MessageDigest.getInstance("SHA-256").digest(iv + ct) }
+
+    /** Whether a sender has signed it for this recipient. */
+    fun isSigned(by: SenderKeySet, recipient: String): Boolean {
+        if (from == null || signature == null) return false
+        return by.verifies(signature, "$VERSION\n$recipient\n${hex(digest)}\n".toByteArray(), from)
+    }
+
     /**
-     * Opens a secret. One that is not encrypted stays as it is.
+     * Decrypts the content.
      *
      * @param recipient the user of this device.
      * @param device the installation's ID; `null` if it has none.
-     * @param key the device's key; `null` if it has none.
+     * @param privateKeys the device's keys, newest first.
      * @throws Unopened with `SP-KEY` or `SP-DECRYPT`.
-     * @throws ClientStoreException if the key cannot be used now.
+     * @throws ClientStoreException if a key cannot be used now, and the others do not open it.
      */
-    fun open(
-        secret: SecretNotification, recipient: String, device: String?, key: EnvelopePrivateKey?
-    ): SecretNotification {
-        val payload = secret.json.toByteArray()
-        if (!isEnvelope(payload)) return secret
-        val content = content(payload, recipient, device, key)
-        try {
-            val json = Charsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
-                .decode(ByteBuffer.wrap(content)).toString()
-            return JsonReader.read(content) { reader, span ->
-                val text = if (reader.isString(span)) reader.string(span) else json
-                SecretNotification(secret.id, text, json, secret.wasRead)
+    fun open(recipient: String, device: String?, privateKeys: List<EnvelopePrivateKey>): Content {
+        val sealed = keys[device]
+        if (sealed == null || privateKeys.isEmpty()) throw Unopened(DiagnosticCode.NO_KEY)
+        val name = recipient.toByteArray()
+        val aad = name + byteArrayOf(0) + digest
+        var problem: ClientStoreException? = null
+        for (key in privateKeys) {
+            val text = try {
+                val contentKey = Hpke.open(sealed.enc, sealed.ct, key, VERSION.toByteArray(), aad)
+                AesGcm.open(contentKey, iv, ct, name)
+            } catch (e: ClientStoreException) {
+                problem = e
+                null
+            } catch (e: Exception) {
+                // It may be for a former key. Libraries differ in what they throw.
+                null
+            }
+            if (text != null) return content(text)
+        }
+        throw problem ?: Unopened(DiagnosticCode.UNOPENABLE)
+    }
+
+    companion object {
+        /**
+         * Reads a payload. It is an envelope if it is an object with `e2e`, whatever else it has.
+         *
+         * @return `null` if it is none.
+         * @throws Unopened with `SP-DECRYPT` if it is malformed, or no strict JSON.
+         */
+        fun parse(payload: ByteArray): Envelope? = try {
+            JsonReader.read(payload, strict = true) { reader, span ->
+                val members = if (reader.isObject(span)) reader.members(span) else emptyMap()
+                if ("e2e" in members) listOf(envelope(reader, members)) else emptyList()
+            }.firstOrNull()
+        } catch (e: JsonReader.Malformed) {
+            throw Unopened(DiagnosticCode.UNOPENABLE)
+        }
+
+        private fun envelope(reader: JsonReader, members: Map<String, Span>): Envelope {
+            if (reader.json(member("e2e", members)) != "2") throw JsonReader.Malformed()
+            val keys = reader.members(member("keys", members)).mapValues { (device, span) ->
+                val parts = reader.members(span)
+                val enc = bytes("enc", parts, reader)
+                val ct = bytes("ct", parts, reader)
+                val isPoint = enc.size == P256.POINT_BYTES && enc[0].toInt() == 4
+                if (!isInstallation(device) || !isPoint || ct.size != SEALED_BYTES) throw JsonReader.Malformed()
+                Sealed(enc, ct)
+            }
+            val (iv, ct) = Pair(bytes("iv", members, reader), bytes("ct", members, reader, MAX_CONTENT_TEXT))
+            if (keys.size !in 1..MAX_DEVICES || iv.size != IV_BYTES || ct.size < TAG_BYTES) throw JsonReader.Malformed()
+            if (("from" in members) != ("sig" in members)) throw JsonReader.Malformed()
+            if ("from" !in members) return Envelope(keys, iv, ct, null, null)
+            val from = reader.string(member("from", members))
+            val signature = bytes("sig", members, reader)
+            if (from.toByteArray().size !in 1..PublicJwk.MAX_NAME_BYTES || signature.size != SIGNATURE_BYTES) {
+                throw JsonReader.Malformed()
+            }
+            return Envelope(keys, iv, ct, from, signature)
+        }
+
+        private fun member(name: String, members: Map<String, Span>): Span =
+            members[name] ?: throw JsonReader.Malformed()
+
+        private fun bytes(name: String, members: Map<String, Span>, reader: JsonReader, max: Int = 1_024): ByteArray =
+            Base64Url.decode(reader.string(member(name, members)), max) ?: throw JsonReader.Malformed()
+
+        /** Reads the content. The blanks after it, which hide its length, are JSON's own. */
+        private fun content(bytes: ByteArray): Content = try {
+            JsonReader.read(bytes, strict = true) { reader, span ->
+                val members = reader.members(span)
+                Content(
+                    uuid(reader.string(member("id", members))), reader.digits(member("at", members)),
+                    members["exp"]?.let { reader.digits(it) }, reader.json(member("content", members))
+                )
             }
         } catch (e: JsonReader.Malformed) {
             throw Unopened(DiagnosticCode.UNOPENABLE)
-        } catch (e: CharacterCodingException) {
-            throw Unopened(DiagnosticCode.UNOPENABLE)
         }
+
+        /** Java takes shorter groups, too. */
+        private fun uuid(text: String): UUID =
+            if (UUID_FORM.matches(text)) UUID.fromString(text) else throw JsonReader.Malformed()
+
+        private const val VERSION = "securepush-e2e-v2"
+        private val UUID_FORM = Regex("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+        private const val SEALED_BYTES = 48
+        private const val IV_BYTES = 12
+        private const val TAG_BYTES = 16
+        private const val SIGNATURE_BYTES = 64
+        private const val MAX_DEVICES = 100
+        /** The longest answer of the server. */
+        private const val MAX_CONTENT_TEXT = 2 shl 20
+        private const val SECONDS_AHEAD = 86_400L
+        private const val SECONDS_BACK = 90 * 86_400L
     }
+}
 
-    /** Whether a payload is meant to be an envelope: an object with `e2e` and `ct`. It may still be malformed. */
-    fun isEnvelope(payload: ByteArray): Boolean = try {
-        JsonReader.read(payload) { reader, span ->
-            reader.isObject(span) && reader.names(span).containsAll(listOf("e2e", "ct"))
-        }
-    } catch (e: JsonReader.Malformed) {
-        false
+/**
+ * Opens a secret. One that is not encrypted stays as it is, unless the app refuses it.
+ *
+ * An envelope is remembered before anybody sees its content, and opens under one notification's ID only: the server,
+ * which chooses these IDs, cannot show it twice.
+ *
+ * @throws Envelope.Unopened if this device will not show it.
+ * @throws ClientStoreException if a key cannot be used now, or nothing can be remembered.
+ */
+internal fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
+    val envelope = Envelope.parse(secret.json.toByteArray())
+    val opened = if (envelope != null) open(envelope, secret) else secret
+    if (envelope == null && configuration.requiresEncryption) throw Envelope.Unopened(DiagnosticCode.NOT_ENCRYPTED)
+    if (hasExpired(opened)) throw Envelope.Unopened(DiagnosticCode.EXPIRED)
+    return if (opened.display >= configuration.display) opened else
+        opened.with(opened.json, configuration.display, opened.expiresAt)
+}
+
+/** Whether a secret is not to be shown any more. */
+private fun SecurePushClient.hasExpired(secret: SecretNotification): Boolean =
+    secret.expiresAt != null && secret.expiresAt.toEpochMilli() <= clock.date
+
+private fun SecurePushClient.open(envelope: Envelope, secret: SecretNotification): SecretNotification {
+    val state = keeper.read()
+    val recipient = state.owner ?: ""
+    val senders = configuration.senderKeys
+    if (senders != null && !envelope.isSigned(senders, recipient)) {
+        throw Envelope.Unopened(DiagnosticCode.UNKNOWN_SENDER)
     }
-
-    private class Sealed(val enc: String, val ct: String)
-
-    private class Document(val keys: Map<String, Sealed>, val iv: ByteArray, val ct: ByteArray)
-
-    private fun content(payload: ByteArray, recipient: String, device: String?, key: EnvelopePrivateKey?): ByteArray {
-        val document = document(payload) ?: throw Unopened(DiagnosticCode.UNOPENABLE)
-        val sealed = document.keys[device]
-        if (sealed == null || key == null) throw Unopened(DiagnosticCode.NO_KEY)
-        val enc = Base64Url.decode(sealed.enc)?.takeIf { it.size == ENC_BYTES }
-        val ct = Base64Url.decode(sealed.ct)?.takeIf { it.size == SEALED_BYTES }
-        if (enc == null || ct == null) throw Unopened(DiagnosticCode.UNOPENABLE)
-        val aad = recipient.toByteArray()
-        try {
-            val contentKey = SealedKey.open(enc, ct, key, INFO, aad)
-            return SealedKey.openGcm(contentKey, document.iv, document.ct, aad)
-        } catch (e: ClientStoreException) {
-            // The key cannot be used now.
-            throw e
-        } catch (e: Exception) {
-            // Libraries differ in what they throw.
-            throw Unopened(DiagnosticCode.UNOPENABLE)
-        }
+    val content = envelope.open(recipient, state.registration.installationID, store.envelopeKeys())
+    val now = Math.floorDiv(clock.date, 1_000L)
+    if (content.isOutOfTime(now) || !store.rememberEnvelope(content.id, secret.id, clock.date)) {
+        throw Envelope.Unopened(DiagnosticCode.REPLAYED)
     }
-
-    private fun document(payload: ByteArray): Document? = try {
-        JsonReader.read(payload) { reader, span -> document(reader, reader.members(span)) }
-    } catch (e: JsonReader.Malformed) {
-        null
-    }
-
-    private fun document(reader: JsonReader, members: Map<String, Span>): Document? {
-        fun member(name: String): Span = members[name] ?: throw JsonReader.Malformed()
-        if (reader.json(member("e2e")).toDoubleOrNull() != 1.0) return null
-        val keys = reader.members(member("keys")).mapValues { (_, span) ->
-            val parts = reader.members(span)
-            Sealed(
-                reader.string(parts["enc"] ?: throw JsonReader.Malformed()),
-                reader.string(parts["ct"] ?: throw JsonReader.Malformed())
-            )
-        }
-        val iv = Base64Url.decode(reader.string(member("iv")))
-        val ct = Base64Url.decode(reader.string(member("ct")), MAX_CONTENT_TEXT)
-        if (keys.size > MAX_DEVICES || iv?.size != IV_BYTES || ct == null || ct.size < TAG_BYTES) return null
-        return Document(keys, iv, ct)
-    }
-
-    private val INFO = "securepush-e2e-v1".toByteArray()
-    private const val ENC_BYTES = 32
-    private const val SEALED_BYTES = 48
-    private const val IV_BYTES = 12
-    private const val TAG_BYTES = 16
-    private const val MAX_DEVICES = 1_000
-    /** The longest answer of the server. */
-    private const val MAX_CONTENT_TEXT = 2 shl 20
+    val expiresAt = listOfNotNull(secret.expiresAt, content.exp?.let { Instant.ofEpochSecond(it) }).min()
+    return secret.with(content.json, secret.display, expiresAt)
 }

@@ -3,6 +3,7 @@ package securepush
 import java.io.File
 import java.io.IOException
 import java.io.RandomAccessFile
+import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.ReentrantLock
@@ -30,8 +31,8 @@ interface SecretBox {
  * anew.
  *
  * @param folder a folder of its own. It is created with mode 0700 when something is first stored.
- * @param box encrypts the credentials and the device's key; `null`: they are not encrypted, for tools and tests.
- * @param vault keeps the device's key, if it can; `null`: the key is in a file.
+ * @param box encrypts the credentials and the device's keys; `null`: they are not encrypted, for tools and tests.
+ * @param vault keeps the device's keys, if it can; `null`: they are in a file.
  * @param bootID a text that is different after each start of the system.
  */
 class FileClientStore @JvmOverloads constructor(
@@ -42,7 +43,8 @@ class FileClientStore @JvmOverloads constructor(
 ) : ClientStore {
     private val state = ProtectedFile(File(folder, "state.json"), keepsDamaged = true)
     private val credentials = ProtectedFile(File(folder, "credentials"))
-    private val key = ProtectedFile(File(folder, "key"))
+    private val keys = ProtectedFile(File(folder, "keys"))
+    private val opened = File(folder, "opened")
 
     override fun read(): ClientState {
         val bytes = state.read() ?: return ClientState()
@@ -78,28 +80,70 @@ class FileClientStore @JvmOverloads constructor(
         }
     }
 
-    override fun envelopeKey(): EnvelopePrivateKey? {
-        val content = open(key) ?: return null
-        if (content.size == EnvelopePrivateKey.BYTES) return SoftwareEnvelopeKey.of(content)
-        if (content.size != EnvelopePrivateKey.BYTES + 1 || content[0] != IN_VAULT) return null
-        return inVault { it.find(content.copyOfRange(1, content.size)) }
-    }
+    override fun envelopeKeys(): List<EnvelopePrivateKey> = ring().entries.mapNotNull { key(it) }
 
-    override fun makeEnvelopeKey(): EnvelopePrivateKey = withLock { envelopeKey() ?: newKey() }
+    /** Damaged keys are as lost ones. */
+    private fun ring(): EnvelopeKeyRing = open(keys)?.let { EnvelopeKeyRing.decode(it) } ?: EnvelopeKeyRing()
 
-    /** Of a key in the vault, the file has the public half. */
-    private fun newKey(): EnvelopePrivateKey {
-        val vaulted = inVault { it.make() }
-        if (vaulted != null) {
-            key.write(seal(byteArrayOf(IN_VAULT) + vaulted.publicBytes))
-            return vaulted
+    private fun key(entry: EnvelopeKeyRing.Entry): EnvelopePrivateKey? =
+        entry.pair?.let { SoftwareEnvelopeKey(it) } ?: inVault { it.find(entry.number, entry.publicBytes) }
+
+    override fun makeEnvelopeKey(date: Long): EnvelopePrivateKey = withLock {
+        val ring = ring()
+        val newest = ring.entries.firstOrNull()?.let { key(it) }
+        if (newest == null || ring.isDue(date)) {
+            addKey(ring, date)
+        } else {
+            change(ring, ring.current(date))
+            newest
         }
-        return SoftwareEnvelopeKey.generate().also { key.write(seal(it.rawRepresentation)) }
     }
 
-    override fun removeEnvelopeKey() = withLock {
-        inVault { it.remove() }
-        key.remove()
+    /** Makes a key, in the vault if that can have one. The file has the public half then. */
+    private fun addKey(ring: EnvelopeKeyRing, date: Long): EnvelopePrivateKey {
+        val number = ring.freeNumber()
+        val vaulted = inVault { it.make(number) }
+        val entry = if (vaulted == null) EnvelopeKeyRing.softwareEntry(date) else
+            EnvelopeKeyRing.Entry(number, vaulted.publicBytes, null, date)
+        change(ring, ring.with(entry, date))
+        return vaulted ?: checkNotNull(key(entry))
+    }
+
+    /** Stores the keys, and then removes the private halves that are left in the vault. */
+    private fun change(ring: EnvelopeKeyRing, next: EnvelopeKeyRing) {
+        if (next === ring) return
+        keys.write(seal(next.encode()))
+        val numbers = ring.entries.map { it.number } - next.entries.map { it.number }
+        for (number in numbers) if (number != 0) inVault { it.remove(number) }
+    }
+
+    override fun removeEnvelopeKeys() = withLock {
+        for (number in EnvelopeKeyRing.NUMBERS) inVault { it.remove(number) }
+        keys.remove()
+    }
+
+    override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean = withLock {
+        try {
+            val bytes = if (opened.exists()) opened.readBytes() else ByteArray(0)
+            val records = OpenedEnvelopes(bytes)
+            records.allows(id, notification) ?: true.also {
+                val record = OpenedEnvelopes.record(id, notification, date)
+                val kept = records.compacted(date)
+                if (kept == null) append(record, bytes.size) else ProtectedFile(opened).write(kept + record)
+            }
+        } catch (e: IOException) {
+            throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
+        }
+    }
+
+    /** Adds a record. What is left of one that was not written whole is overwritten. */
+    private fun append(record: ByteArray, length: Int) {
+        if (length == 0) return ProtectedFile(opened).write(record)
+        RandomAccessFile(opened, "rw").use { file ->
+            file.seek(length.toLong() - length % record.size)
+            file.write(record)
+            file.fd.sync()
+        }
     }
 
     private fun <R> inVault(action: (EnvelopeKeyVault) -> R): R? = try {
@@ -206,8 +250,6 @@ class FileClientStore @JvmOverloads constructor(
 
     private companion object {
         const val MARK = "locked-notice-"
-        /** The first byte of a key's file whose private half is in the vault. */
-        const val IN_VAULT: Byte = 1
         /** A change takes milliseconds. */
         const val LOCK_MILLIS = 2_000L
         val locks = ConcurrentHashMap<String, ReentrantLock>()

@@ -1,5 +1,8 @@
 package securepush
 
+import java.nio.ByteBuffer
+import java.nio.CharBuffer
+
 /** A part of a text, by the positions of its bytes. */
 internal data class Span(val start: Int, val end: Int)
 
@@ -11,6 +14,8 @@ internal data class Span(val start: Int, val end: Int)
  * name, and overflows the stack on deep nesting. The SDK writes JSON with it.
  */
 internal class JsonReader private constructor(private val bytes: ByteArray) {
+    /** Whether a value is checked by the strict rules now. */
+    private var isStrict = false
     /** The text is not JSON, or not in the expected form. */
     class Malformed : Exception("This is not the expected JSON.")
 
@@ -67,6 +72,13 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
         return number?.takeIf { it in 0..1_000_000 } ?: throw Malformed()
     }
 
+    /** A number of 1 to 12 digits. */
+    fun digits(span: Span): Long {
+        if (span.end - span.start !in 1..12) throw Malformed()
+        val text = json(span)
+        return if (text.all { it in '0'..'9' }) text.toLong() else throw Malformed()
+    }
+
     /** A whole number, or one with a fraction that is cut off. */
     fun long(span: Span): Long {
         val number = if (span.end - span.start <= 32) json(span).toDoubleOrNull() else null
@@ -121,12 +133,15 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
     }
 
     private fun skipContainer(start: Int, end: Byte, depth: Int): Int {
-        if (depth >= MAX_DEPTH) throw Malformed()
+        if (depth >= if (isStrict) MAX_STRICT_DEPTH else MAX_DEPTH) throw Malformed()
         var position = skipBlanks(start + 1)
         if (byte(position) == end) return position + 1
+        val names = if (isStrict && end == '}'.asByte) HashSet<String>() else null
         while (true) {
             if (end == '}'.asByte) {
-                position = skipBlanks(skipString(position))
+                val nameEnd = skipString(position)
+                if (names != null && !names.add(string(Span(position, nameEnd)))) throw Malformed()
+                position = skipBlanks(nameEnd)
                 if (byte(position) != ':'.asByte) throw Malformed()
                 position = skipBlanks(position + 1)
             }
@@ -163,7 +178,23 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
             val digit = byte(position)?.toInt() ?: throw Malformed()
             if (digit !in 0x30..0x39 && digit !in 0x41..0x46 && digit !in 0x61..0x66) throw Malformed()
         }
-        return start + 6
+        if (!isStrict) return start + 6
+        val code = code(start)
+        if (code in 0xDC00..0xDFFF) throw Malformed()
+        if (code !in 0xD800..0xDBFF) return start + 6
+        // The other half of the pair follows.
+        val hasOther = byte(start + 6) == '\\'.asByte && byte(start + 7) == 'u'.asByte
+        isStrict = false
+        val end = if (hasOther) skipEscape(start + 6) else throw Malformed()
+        isStrict = true
+        return if (code(start + 6) in 0xDC00..0xDFFF) end else throw Malformed()
+    }
+
+    /** The value of an escape that was checked. */
+    private fun code(start: Int): Int {
+        var code = 0
+        for (position in start + 2 until start + 6) code = code * 16 + Character.digit(bytes[position].toInt(), 16)
+        return code
     }
 
     private fun skipWord(word: String, start: Int): Int {
@@ -194,14 +225,29 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
         /**
          * Reads the value that a text consists of.
          *
+         * @param strict whether it must be UTF-8, without repeated names, without half surrogate pairs, and at most 32
+         *   deep: the rule for everything that is encrypted or has keys.
          * @throws Malformed if it is no JSON, and what the function throws.
          */
-        fun <R> read(bytes: ByteArray, body: (JsonReader, Span) -> R): R {
+        fun <R> read(bytes: ByteArray, strict: Boolean = false, body: (JsonReader, Span) -> R): R {
+            if (strict && !isUtf8(bytes)) throw Malformed()
             val reader = JsonReader(bytes)
             val start = reader.skipBlanks(0)
+            reader.isStrict = strict
             val end = reader.skipValue(start, 0)
+            reader.isStrict = false
             if (reader.skipBlanks(end) != bytes.size) throw Malformed()
             return body(reader, Span(start, end))
+        }
+
+        private fun isUtf8(bytes: ByteArray): Boolean {
+            val decoder = Charsets.UTF_8.newDecoder()
+            val (input, output) = Pair(ByteBuffer.wrap(bytes), CharBuffer.allocate(1_024))
+            while (true) {
+                val result = decoder.decode(input, output, true)
+                if (!result.isOverflow) return !result.isError
+                output.clear()
+            }
         }
 
         /** Replaces the escapes of a checked text. Half a surrogate pair becomes U+FFFD. */
@@ -242,6 +288,7 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
         private val BLANKS = " \n\r\t".toByteArray()
         /** The server's payloads are at most 128 deep; the answer adds three levels. */
         private const val MAX_DEPTH = 160
+        private const val MAX_STRICT_DEPTH = 32
         /** Larger numbers are no exact whole numbers as `Double`. */
         private const val MAX_EXACT = 9_007_199_254_740_992.0
     }

@@ -1,5 +1,7 @@
 package securepush
 
+import java.time.Instant
+
 /**
  * Shows notifications to the user. `NotificationManagerPresenter` is the one for Android.
  *
@@ -8,7 +10,9 @@ package securepush
  */
 interface NotificationPresenter {
     /**
-     * Shows a secret. It replaces the generic text of the same ID.
+     * Shows a secret, whose [SecretNotification.message] is not `null`. It replaces the generic text of the same ID.
+     * With [Display.REDACTED] the system hides the text while the device is locked. The presenter removes it when it
+     * expires, if it can; if not, the next wake does so.
      *
      * @throws Exception if it was not shown. The client tries again at the next wake.
      */
@@ -40,16 +44,30 @@ interface NotificationPresenter {
 }
 
 /** A secret to show. Its `toString` does not show it. */
-class SecretNotification(
+class SecretNotification @JvmOverloads constructor(
     /** The notification's ID. */
     val id: PushID,
-    /** The text to show: the payload if it is a JSON string, otherwise its JSON text. */
-    val text: String,
     /** The payload's JSON text, exactly as the sender wrote it. */
     val json: String,
     /** Whether one of the user's devices had fetched it before. */
-    val wasRead: Boolean = false
+    val wasRead: Boolean = false,
+    /** How much of it the system gets: the sender's wish, or the app's if that is stricter. */
+    val display: Display = Display.FULL,
+    /** When it expires; `null` if that is not known. */
+    val expiresAt: Instant? = null
 ) {
+    /** The payload, if it is a text or a message; `null` if only the app knows what it is. */
+    val message: Message? by lazy { Message.of(json) }
+
+    /** The text to show: the payload if it is a JSON string, or a message's body; `null` if it is neither. */
+    val text: String? get() = message?.body
+
+    /** Whether the system may get it. */
+    internal val isForSystem: Boolean get() = message != null && display != Display.APP
+
+    internal fun with(json: String, display: Display, expiresAt: Instant?) =
+        SecretNotification(id, json, wasRead, display, expiresAt)
+
     override fun toString(): String = "secret $id"
 }
 
@@ -59,15 +77,21 @@ data class GenericNotice(
     val id: PushID?,
     /** Which text. */
     val kind: Kind,
-    /** The reason. */
-    val code: DiagnosticCode
+    /** The reason; `null` if there is a secret, and it is not shown outside of the app. */
+    val code: DiagnosticCode?
 ) {
     /** The texts. The app has them in its resources. */
     enum class Kind {
         /** Such as "You have a new message. Open the app to read it." */
         GENERIC,
         /** Such as "You may have new messages. Unlock your device to read them." */
-        LOCKED
+        LOCKED,
+        /** Such as "Your answer was not sent. Open the app to try again." */
+        ANSWER_NOT_SENT,
+        /** Such as "Open the app to answer.": the sender asks for a challenge. */
+        ANSWER_IN_APP,
+        /** Such as "This was answered before, or it is too late." */
+        ANSWER_TOO_LATE
     }
 }
 
@@ -81,8 +105,15 @@ data class LogInPrompt(
 
 /** Calls a presenter. What the system refuses or does not answer, secrets aside, has no consequence. */
 internal class CarefulPresenter(private val presenter: NotificationPresenter, private val limit: CallLimit) {
-    /** @throws Exception if the system refuses, or does not answer. */
-    fun show(secret: SecretNotification) = limit.run { presenter.show(secret) }
+    /**
+     * Shows a secret; the generic text, if it is for the app only.
+     *
+     * @throws Exception if the system refuses, or does not answer.
+     */
+    fun present(secret: SecretNotification) = limit.run {
+        if (secret.isForSystem) presenter.show(secret) else
+            presenter.show(GenericNotice(secret.id, GenericNotice.Kind.GENERIC, null))
+    }
 
     fun show(notice: GenericNotice) = quietly { presenter.show(notice) }
 

@@ -1,64 +1,64 @@
 package securepush
 
+/** A JWK Set that cannot be used. */
+class MalformedKeySet internal constructor(message: String) : Exception(message)
+
 /**
- * The public keys that verify pushes: the Ed25519 keys of a JWK Set (RFC 7517, RFC 8037), as
- * `securepush keys generate --push` writes it and `GET /api/push-keys` returns it.
+ * The public keys that verify pushes: the P-256 keys of a JWK Set, as `securepush keys generate --push` writes it and
+ * `GET /api/push-keys` returns it.
  */
-class PushKeySet internal constructor(keys: List<ByteArray>) {
-    private val bytes = keys.map { it.copyOf() }
+class PushKeySet private constructor(private val keys: List<PublicJwk>) {
+    /** The number of keys. */
+    val count: Int get() = keys.size
 
-    /** The keys, 32 bytes each. */
-    val keys: List<ByteArray> get() = bytes.map { it.copyOf() }
+    override fun equals(other: Any?): Boolean = other is PushKeySet && other.keys == keys
 
-    /** A JWK Set that cannot be used. */
-    class Malformed internal constructor(message: String) : Exception(message)
+    override fun hashCode(): Int = keys.hashCode()
 
-    override fun equals(other: Any?): Boolean = other is PushKeySet && other.texts == texts
+    override fun toString(): String = "$count keys for pushes"
 
-    override fun hashCode(): Int = texts.hashCode()
+    /** Whether one of the keys has made a signature. */
+    internal fun verifies(signature: ByteArray, text: ByteArray): Boolean =
+        keys.any { P256.verifies(signature, text, it.ecPoint) }
 
-    override fun toString(): String = "${bytes.size} keys for pushes"
-
-    /** The keys in base64url. */
-    internal val texts: List<String> get() = bytes.map { Base64Url.encode(it) }
+    /** The points in base64url, for stores. */
+    internal val texts: List<String> get() = keys.map { Base64Url.encode(it.point) }
 
     companion object {
-        /** The longest JWK Set, in bytes. */
-        const val MAX_BYTES = 64 shl 10
-        /** The maximum number of keys; the rest is skipped. It is the server's limit too. */
-        const val MAX_KEYS = 32
-
         /**
          * Reads a JWK Set. Keys of other kinds are skipped.
          *
-         * @throws Malformed if it is longer than [MAX_BYTES], is not JSON, has no Ed25519 key, or has a private key.
+         * @throws MalformedKeySet if it is longer than 64 KiB, is not JSON, has no P-256 key, or has a private key.
          *   Nobody may publish that, so the set is not trusted.
          */
         @JvmStatic
-        @Throws(Malformed::class)
-        fun fromJwkSet(jwkSet: ByteArray): PushKeySet {
-            if (jwkSet.size > MAX_BYTES) throw Malformed("The JWK Set is longer than $MAX_BYTES bytes.")
-            val keys = try {
-                JsonReader.read(jwkSet) { reader, span ->
-                    val list = reader.members(span)["keys"] ?: throw JsonReader.Malformed()
-                    reader.elements(list, MAX_READ).map { reader.members(it) }.mapNotNull { key(it, reader) }
-                }
-            } catch (e: JsonReader.Malformed) {
-                throw Malformed("The JWK Set is not JSON, or has no list \"keys\".")
-            }
-            if (keys.isEmpty()) throw Malformed("The JWK Set has no Ed25519 key.")
-            return PushKeySet(keys.take(MAX_KEYS))
-        }
+        @Throws(MalformedKeySet::class)
+        fun fromJwkSet(jwkSet: ByteArray) = PushKeySet(PublicJwk.fromJwkSet(jwkSet))
 
-        private fun key(members: Map<String, Span>, reader: JsonReader): ByteArray? {
-            // Members that only private and symmetric keys have (RFC 7518, section 6).
-            if ("d" in members || "k" in members) throw Malformed("The JWK Set has a private key.")
-            fun text(name: String): String? = members[name]?.takeIf { reader.isString(it) }?.let { reader.string(it) }
-            if (text("kty") != "OKP" || text("crv") != "Ed25519") return null
-            return text("x")?.let { Base64Url.decode(it) }?.takeIf { it.size == KEY_BYTES }
+        /** Takes what [texts] was; `null` if it is damaged. */
+        internal fun of(texts: List<String>): PushKeySet? {
+            val keys = texts.map { text -> Base64Url.decode(text)?.let { PublicJwk.of(it) } ?: return null }
+            return if (keys.isEmpty()) null else PushKeySet(keys)
         }
+    }
+}
 
-        private const val KEY_BYTES = 32
-        private const val MAX_READ = 1_024
+/** The public keys of the senders that an app trusts, as a JWK Set. Its `kid`, or else its thumbprint, names a key. */
+class SenderKeySet internal constructor(private val keys: List<PublicJwk>) {
+    override fun toString(): String = "${keys.size} keys of senders"
+
+    /** Whether the key with this name has made a signature. */
+    internal fun verifies(signature: ByteArray, text: ByteArray, from: String): Boolean =
+        keys.any { it.id == from && P256.verifies(signature, text, it.ecPoint) }
+
+    companion object {
+        /**
+         * Reads a JWK Set. Keys of other kinds are skipped.
+         *
+         * @throws MalformedKeySet as [PushKeySet.fromJwkSet].
+         */
+        @JvmStatic
+        @Throws(MalformedKeySet::class)
+        fun fromJwkSet(jwkSet: ByteArray) = SenderKeySet(PublicJwk.fromJwkSet(jwkSet))
     }
 }

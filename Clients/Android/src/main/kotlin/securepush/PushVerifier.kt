@@ -1,13 +1,7 @@
 package securepush
 
-import org.bouncycastle.crypto.params.Ed25519PublicKeyParameters
-import org.bouncycastle.crypto.signers.Ed25519Signer
-
 /**
- * Checks that a push comes from the server: an Ed25519 signature over the ID, the user and the time.
- *
- * The signature is checked by Bouncy Castle, because Android's own providers have no Ed25519 for public keys of others
- * on the older versions that the SDK supports.
+ * Checks that a push comes from the server: an ES256 signature over the ID, the user and the time.
  *
  * @param maxAge the oldest signature, in milliseconds.
  */
@@ -20,36 +14,37 @@ internal class PushVerifier(private val keys: PushKeySet, private val maxAge: Lo
      * @return `null` if the push is genuine; otherwise the reason to ignore it.
      */
     fun fault(push: IncomingPush, userName: String, date: Long): DiagnosticCode? {
-        val seconds = push.timestamp?.let { seconds(it) } ?: return DiagnosticCode.BAD_SIGNATURE
+        val (id, timestamp) = Pair(push.id, push.timestamp)
+        val seconds = timestamp?.let { seconds(it) } ?: return DiagnosticCode.BAD_SIGNATURE
         val signature = push.signature?.let { Base64Url.decode(it) } ?: return DiagnosticCode.BAD_SIGNATURE
-        if (push.id == null || signature.size != SIGNATURE_BYTES) return DiagnosticCode.BAD_SIGNATURE
-        val text = signedText(push.id, userName, push.timestamp, push.isWithdrawal).toByteArray()
-        if (keys.keys.none { isValid(signature, text, it) }) return DiagnosticCode.BAD_SIGNATURE
-        // A time in the future is a clock that is behind. The signature says that the server wrote it.
-        return if (date - seconds * 1_000 > maxAge) DiagnosticCode.TOO_OLD else null
+        if (id == null) return DiagnosticCode.BAD_SIGNATURE
+        val text = signedText(id, userName, timestamp, push.isWithdrawal).toByteArray()
+        if (!keys.verifies(signature, text)) return DiagnosticCode.BAD_SIGNATURE
+        return if (isInTime(seconds, date)) null else DiagnosticCode.TOO_OLD
     }
 
-    /** A key that is no point of the curve verifies nothing. Bouncy Castle reports it since 1.73, when it is read. */
-    private fun isValid(signature: ByteArray, text: ByteArray, key: ByteArray): Boolean = try {
-        val signer = Ed25519Signer()
-        signer.init(false, Ed25519PublicKeyParameters(key, 0))
-        signer.update(text, 0, text.size)
-        signer.verifySignature(signature)
-    } catch (e: RuntimeException) {
-        false
+    /** Whether a push has the form of one that was signed lately, so that a key may be there that verifies it. */
+    fun mayBeSigned(push: IncomingPush, date: Long): Boolean {
+        val seconds = push.timestamp?.let { seconds(it) }
+        val signature = push.signature?.let { Base64Url.decode(it) }
+        return push.id != null && seconds != null && isInTime(seconds, date) &&
+            signature?.size == 2 * P256.NUMBER_BYTES
     }
 
-    /** A time of 1 to 12 digits, without a sign and without a zero in front. */
-    private fun seconds(text: String): Long? {
-        if (text.length !in 1..12 || !text.all { it in '0'..'9' } || (text[0] == '0' && text.length > 1)) return null
-        return text.toLong()
-    }
+    private fun isInTime(seconds: Long, date: Long): Boolean = date - seconds * 1_000 in -MAX_AHEAD..maxAge
 
     companion object {
+        /** A time of 1 to 12 digits, without a sign and without a zero in front. */
+        private fun seconds(text: String): Long? {
+            val isNumber = text.length in 1..12 && text.all { it in '0'..'9' } && (text[0] != '0' || text.length == 1)
+            return if (isNumber) text.toLong() else null
+        }
+
         /** The text whose UTF-8 bytes the server signs. */
         fun signedText(id: PushID, userName: String, timestamp: String, isWithdrawal: Boolean): String =
             "securepush-push-v1\n$id\n$userName\n$timestamp\n" + if (isWithdrawal) "withdraw\n" else ""
 
-        private const val SIGNATURE_BYTES = 64
+        /** Clocks differ. A thief of the key must not sign ahead for years. */
+        private const val MAX_AHEAD = 86_400_000L
     }
 }

@@ -43,7 +43,11 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
          */
         val openRequests: Int = 0,
         /** Whether this device may have been the first of the user's devices that fetched it. */
-        val isFirstReader: Boolean = false
+        val isFirstReader: Boolean = false,
+        /** When it expires, in milliseconds since 1970, as long as it may be on the screen. */
+        val expiresAt: Long? = null,
+        /** Whether the user has seen the generic text, and the app has still to show the secret. */
+        val isInAppOnly: Boolean = false
     ) {
         /** Whether a withdrawal may be the echo of this device's own fetch (see [ClientState.withdraw]). */
         val mayHaveBeenRead: Boolean
@@ -199,6 +203,39 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
         val progress = if (isShown) Progress.SHOWN else Progress.PENDING
         replace(entry.copy(progress = progress, claimant = null, claimedAt = null))
         return End.NOTED
+    }
+
+    /** Notes when a secret expires, and whether it is for the app only. */
+    fun describe(id: PushID, expiresAt: Long?, isInAppOnly: Boolean) {
+        replace((this[id] ?: return).copy(expiresAt = expiresAt, isInAppOnly = isInAppOnly))
+    }
+
+    private fun expired(date: Long): List<Entry> =
+        entries.filter { it.progress == Progress.SHOWN && it.expiresAt != null && it.expiresAt <= date }
+
+    /** Whether something has expired that may be on the screen. */
+    fun hasExpired(date: Long): Boolean = expired(date).isNotEmpty()
+
+    /**
+     * Notes that what has expired is removed from the screen.
+     *
+     * @return the notifications.
+     */
+    fun takeExpired(date: Long): List<PushID> {
+        val expired = expired(date)
+        for (entry in expired) replace(entry.copy(expiresAt = null))
+        return expired.map { it.id }
+    }
+
+    /**
+     * Notes that the app has shown a secret.
+     *
+     * @return whether that is news for the server.
+     */
+    fun readInApp(id: PushID): Boolean {
+        val entry = this[id]?.takeIf { it.isInAppOnly } ?: return false
+        replace(entry.copy(isInAppOnly = false))
+        return true
     }
 
     /** Notes that a notification was withdrawn, also before its push has come. */

@@ -164,21 +164,25 @@ class SecurePushClient @JvmOverloads constructor(
     fun unregister(): Boolean = leave(endsSession = false)
 
     /**
-     * Lists the inbox, oldest first, without secrets. Nothing is marked as read, and nothing is shown.
+     * Lists the inbox, oldest first. Nothing is shown.
      *
      * @param after the [InboxPage.next] of the last page.
      * @param unreadOnly whether read notifications are left out.
+     * @param withSecrets whether the entries have their secrets. The server marks all of them as read then, and a page
+     *   has at most 20. Without them nothing is marked.
      * @throws SecurePushFailure if the server does not answer.
      */
     @JvmOverloads
     @Throws(SecurePushFailure::class)
-    fun inbox(after: PushID? = null, unreadOnly: Boolean = false): InboxPage = listInbox(after, unreadOnly)
+    fun inbox(after: PushID? = null, unreadOnly: Boolean = false, withSecrets: Boolean = false): InboxPage =
+        listInbox(after, unreadOnly, withSecrets)
 
     /**
-     * Fetches one secret for a screen of the app, and decrypts it. It counts as read; nothing is shown or remembered.
-     * The text has its whole length, unlike that of a notification.
+     * Fetches one secret for a screen of the app, and decrypts it. It counts as read; nothing is shown. The text has
+     * its whole length, unlike that of a notification.
      *
-     * @throws SecurePushFailure if the secret cannot be had: 404 and 410 if the server does not have it any more.
+     * @throws SecurePushFailure if the secret cannot be had: 404 and 410 if the server does not have it any more,
+     *   [DiagnosticCode.EXPIRED] if it has expired.
      */
     @Throws(SecurePushFailure::class)
     fun read(id: PushID): SecretNotification = readSecret(id)
@@ -196,6 +200,20 @@ class SecurePushClient @JvmOverloads constructor(
     @Throws(SecurePushFailure::class)
     fun secret(push: IncomingPush, millis: Long = limits.millisInTotal): SecretNotification? =
         fetchSecret(push, begin(millis))
+
+    /**
+     * Answers a notification whose sender asks for that (`Answers`). The first answer of the user's devices counts. The
+     * same answer again is no error, so a call whose result was lost can be repeated.
+     *
+     * @param action the ID of one of the sender's answers, which is usually that of one of [Message.actions].
+     * @param text what the user has written, at most 2,000 bytes.
+     * @param challenge the digits or letters that the sender shows elsewhere, and that the user has entered here.
+     * @throws AnswerFailure if it does not count.
+     */
+    @JvmOverloads
+    @Throws(AnswerFailure::class)
+    fun answer(id: PushID, action: String, text: String? = null, challenge: String? = null) =
+        sendAnswer(id, action, text, challenge, begin(limits.millisInTotal).deadline)
 
     /**
      * The devices for which the user's pushes are, this one included.
@@ -244,6 +262,16 @@ class SecurePushClient @JvmOverloads constructor(
     @Throws(SecurePushFailure::class)
     fun markAsReadThrough(id: PushID) = markAsReadThrough(id, begin(limits.millisInTotal))
 
+    /**
+     * The fingerprint of this device's key for end-to-end encryption: 8 groups of 4 hexadecimal digits. A user compares
+     * it with the one that a sender sees. `null` if there is no key, or before the first unlock.
+     */
+    fun encryptionKeyFingerprint(): String? = try {
+        store.envelopeKeys().firstOrNull()?.fingerprint
+    } catch (e: ClientStoreException) {
+        null
+    }
+
     internal fun begin(millis: Long): Wake = synchronized(lock) {
         wakes += 1
         Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
@@ -257,11 +285,12 @@ class SecurePushClient @JvmOverloads constructor(
         return catchUps.take(wake, last) { runCatchUp(wake) }
     }
 
-    /** Tells the server what was shown and who has left, confirms withdrawals, and reads keys that are old. */
+    /** Tells the server what was shown and who has left, confirms withdrawals, and renews keys that are old. */
     internal fun end(wake: Wake, report: WakeReport): WakeReport {
         reportShown(wake.deadline)
         confirmWithdrawals(wake.deadline)
         refreshOldPushKeys(wake.deadline)
+        renewOldKey(wake.deadline)
         endUnregistrations(wake.deadline)
         return report
     }

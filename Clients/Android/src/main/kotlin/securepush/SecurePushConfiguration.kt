@@ -31,9 +31,19 @@ class SecurePushConfiguration @JvmOverloads constructor(
     val showsNoticeWhenGone: Boolean = true,
     /**
      * Whether senders can encrypt end to end for this device: [SecurePushClient.register] then makes a key, keeps it in
-     * the store, and registers its public half. Payloads that are encrypted are opened in any case, if there is a key.
+     * the store, and registers its public half; a new one every 30 days. Payloads that are encrypted are opened in any
+     * case, if there is a key.
      */
     val encryptsEndToEnd: Boolean = false,
+    /**
+     * The keys of the senders that the user trusts: an encrypted payload without a signature of one of them is not
+     * shown. They belong to the app, like [pushKeys]. `null`: senders need not sign.
+     */
+    val senderKeys: SenderKeySet? = null,
+    /** Whether a payload that is not encrypted is not shown, so that only senders can write to the user. */
+    val requiresEncryption: Boolean = false,
+    /** How much of a message the system gets. If the sender is stricter, that holds. */
+    val display: Display = Display.FULL,
     /** Whether credentials and secrets may go to another host without TLS, for tests: `http://10.0.2.2:8080`. */
     val allowsInsecureUrl: Boolean = false
 ) {
@@ -55,6 +65,9 @@ class SecurePushConfiguration @JvmOverloads constructor(
         private var limits = ClientLimits()
         private var showsNoticeWhenGone = true
         private var encryptsEndToEnd = false
+        private var senderKeys: SenderKeySet? = null
+        private var requiresEncryption = false
+        private var display = Display.FULL
         private var allowsInsecureUrl = false
 
         /** [SecurePushConfiguration.pushKeys] */
@@ -72,13 +85,22 @@ class SecurePushConfiguration @JvmOverloads constructor(
         /** [SecurePushConfiguration.encryptsEndToEnd] */
         fun encryptsEndToEnd(value: Boolean): Builder = apply { encryptsEndToEnd = value }
 
+        /** [SecurePushConfiguration.senderKeys] */
+        fun senderKeys(keys: SenderKeySet?): Builder = apply { senderKeys = keys }
+
+        /** [SecurePushConfiguration.requiresEncryption] */
+        fun requiresEncryption(value: Boolean): Builder = apply { requiresEncryption = value }
+
+        /** [SecurePushConfiguration.display] */
+        fun display(value: Display): Builder = apply { display = value }
+
         /** [SecurePushConfiguration.allowsInsecureUrl] */
         fun allowsInsecureUrl(value: Boolean): Builder = apply { allowsInsecureUrl = value }
 
         /** @throws IllegalArgumentException as the constructor. */
         fun build() = SecurePushConfiguration(
-            retrievalUrl, pushKeys, refreshesPushKeys, limits, showsNoticeWhenGone, encryptsEndToEnd,
-            allowsInsecureUrl
+            retrievalUrl, pushKeys, refreshesPushKeys, limits, showsNoticeWhenGone, encryptsEndToEnd, senderKeys,
+            requiresEncryption, display, allowsInsecureUrl
         )
     }
 }
@@ -95,7 +117,7 @@ data class ClientLimits @JvmOverloads constructor(
     val maxShownPerWake: Int = 100,
     /** The maximum number of IDs that the client remembers. It shows each of them once. */
     val maxRememberedIDs: Int = 1_000,
-    /** The oldest signature of a push, in milliseconds. */
+    /** The oldest signature of a push, in milliseconds. One of more than a day ahead is refused in any case. */
     val maxPushAge: Long = 28 * DAY,
     /**
      * How long another process of the app may take to show what it has fetched, in milliseconds. After that the client

@@ -34,8 +34,8 @@ class SuspendingClient internal constructor(private val client: SecurePushClient
     suspend fun logOut(): Boolean = client.threads.suspended { client.logOut() }
 
     /** [SecurePushClient.inbox] */
-    suspend fun inbox(after: PushID? = null, unreadOnly: Boolean = false): InboxPage =
-        client.threads.suspended { client.inbox(after, unreadOnly) }
+    suspend fun inbox(after: PushID? = null, unreadOnly: Boolean = false, withSecrets: Boolean = false): InboxPage =
+        client.threads.suspended { client.inbox(after, unreadOnly, withSecrets) }
 
     /** [SecurePushClient.read] */
     suspend fun read(id: PushID): SecretNotification = client.threads.suspended { client.read(id) }
@@ -49,8 +49,15 @@ class SuspendingClient internal constructor(private val client: SecurePushClient
     /** [SecurePushClient.markAsReadThrough] */
     suspend fun markAsReadThrough(id: PushID) = client.threads.suspended { client.markAsReadThrough(id) }
 
+    /** [SecurePushClient.answer] */
+    suspend fun answer(id: PushID, action: String, text: String? = null, challenge: String? = null) =
+        client.threads.suspended { client.answer(id, action, text, challenge) }
+
     /** [SecurePushClient.devices] */
     suspend fun devices(): List<UserDevice> = client.threads.suspended { client.devices() }
+
+    /** [SecurePushClient.encryptionKeyFingerprint] */
+    suspend fun encryptionKeyFingerprint(): String? = client.threads.suspended { client.encryptionKeyFingerprint() }
 
     /** [SecurePushClient.removeDevice] */
     suspend fun removeDevice(id: String) = client.threads.suspended { client.removeDevice(id) }

@@ -10,7 +10,7 @@ import java.security.GeneralSecurityException
 internal object WebPushBody {
     private const val SALT_BYTES = 16
     /** The salt, the record size, the length of the key and the key. */
-    private const val HEADER_BYTES = SALT_BYTES + 4 + 1 + WebPushKeys.POINT_BYTES
+    private const val HEADER_BYTES = SALT_BYTES + 4 + 1 + P256.POINT_BYTES
     /** A record has the delimiter and the tag at least (RFC 8188, section 2). */
     private const val MIN_RECORD_BYTES = 1 + 16
     private const val MIN_RECORD_SIZE = MIN_RECORD_BYTES + 1L
@@ -23,8 +23,8 @@ internal object WebPushBody {
         val recordSize = BigInteger(1, body.copyOfRange(SALT_BYTES, SALT_BYTES + 4)).toLong()
         // A message with more than one record is not allowed (RFC 8291, section 4).
         if (recordSize < MIN_RECORD_SIZE || body.size - HEADER_BYTES > recordSize) return null
-        if (body[SALT_BYTES + 4].toInt() != WebPushKeys.POINT_BYTES) return null
-        val sender = body.copyOfRange(HEADER_BYTES - WebPushKeys.POINT_BYTES, HEADER_BYTES)
+        if (body[SALT_BYTES + 4].toInt() != P256.POINT_BYTES) return null
+        val sender = body.copyOfRange(HEADER_BYTES - P256.POINT_BYTES, HEADER_BYTES)
         return try {
             val shared = keys.agree(sender) ?: return null
             content(decrypt(body, shared, "WebPush: info\u0000".toByteArray() + keys.publicPoint + sender, keys))
@@ -35,15 +35,12 @@ internal object WebPushBody {
 
     private fun decrypt(body: ByteArray, shared: ByteArray, info: ByteArray, keys: WebPushKeys): ByteArray {
         // RFC 8291, section 3.4.
-        val input = SealedKey.hmac(SealedKey.hmac(keys.authSecret, shared), info + byteArrayOf(1))
-        val secret = SealedKey.hmac(body.copyOf(SALT_BYTES), input)
-        val key = derive(secret, "Content-Encoding: aes128gcm", 16)
-        val nonce = derive(secret, "Content-Encoding: nonce", 12)
-        return SealedKey.openGcm(key, nonce, body.copyOfRange(HEADER_BYTES, body.size), ByteArray(0))
+        val material = Hkdf.expand(Hkdf.extract(keys.authSecret, shared), info, 32)
+        val secret = Hkdf.extract(body.copyOf(SALT_BYTES), material)
+        val key = Hkdf.expand(secret, "Content-Encoding: aes128gcm\u0000".toByteArray(), 16)
+        val nonce = Hkdf.expand(secret, "Content-Encoding: nonce\u0000".toByteArray(), 12)
+        return AesGcm.open(key, nonce, body.copyOfRange(HEADER_BYTES, body.size), ByteArray(0))
     }
-
-    private fun derive(secret: ByteArray, label: String, length: Int): ByteArray =
-        SealedKey.hmac(secret, label.toByteArray() + byteArrayOf(0, 1)).copyOf(length)
 
     /** The content without the delimiter of the last record, 2, and the zeros after it. */
     private fun content(record: ByteArray): ByteArray? {

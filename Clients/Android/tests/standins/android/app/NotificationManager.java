@@ -8,6 +8,7 @@ import java.util.Map;
 /** A stand-in for tests: it shows as much as Android does, and says nothing when it shows no more. */
 public class NotificationManager {
     public static final int IMPORTANCE_NONE = 0;
+    public static final int IMPORTANCE_LOW = 2;
     public static final int IMPORTANCE_HIGH = 4;
     private static final int MOST = 25;
     public boolean isAllowed = true;

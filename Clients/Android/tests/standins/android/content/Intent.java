@@ -21,6 +21,7 @@ public class Intent {
         this.target = target;
     }
 
+    public android.os.Bundle results;
     private Uri data;
 
     public Intent setData(Uri data) { this.data = data; return this; }

@@ -9,5 +9,6 @@ public class Bundle {
 
     public void putString(String key, String value) { values.put(key, value); }
     public String getString(String key) { return values.get(key); }
+    public CharSequence getCharSequence(String key) { return values.get(key); }
     public void putAll(Bundle other) { values.putAll(other.values); }
 }

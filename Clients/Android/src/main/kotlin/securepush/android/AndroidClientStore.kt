@@ -4,25 +4,27 @@ import android.content.Context
 import android.os.UserManager
 import android.provider.Settings
 import java.io.File
+import java.util.UUID
 import securepush.ClientState
 import securepush.ClientStore
 import securepush.ClientStoreException
 import securepush.EnvelopeKeyVault
 import securepush.EnvelopePrivateKey
 import securepush.FileClientStore
+import securepush.PushID
 import securepush.SecretBox
 import securepush.StoredCredentials
 
 /**
  * The store for Android: files in the app's folder that is never backed up. The credentials are encrypted with a key of
- * the Android Keystore. The device's key for end-to-end encryption is in the Keystore where that has X25519 (Android 13
- * and later, not every device), and otherwise encrypted like the credentials.
+ * the Android Keystore. The device's keys for end-to-end encryption are in the Keystore from Android 12 on, and
+ * otherwise encrypted like the credentials.
  *
  * A backup would give two devices the same installation ID. Before the first unlock after a start of the device,
  * nothing can be read: [ClientStoreException.Reason.LOCKED].
  *
- * @param box encrypts the credentials, and a device's key that is not in the vault.
- * @param vault keeps the device's key.
+ * @param box encrypts the credentials, and the device's keys that are not in the vault.
+ * @param vault keeps the device's keys.
  */
 class AndroidClientStore @JvmOverloads constructor(
     private val context: Context,
@@ -47,11 +49,14 @@ class AndroidClientStore @JvmOverloads constructor(
         return isReplaced
     }
 
-    override fun envelopeKey(): EnvelopePrivateKey? = unlocked().envelopeKey()
+    override fun envelopeKeys(): List<EnvelopePrivateKey> = unlocked().envelopeKeys()
 
-    override fun makeEnvelopeKey(): EnvelopePrivateKey = unlocked().makeEnvelopeKey()
+    override fun makeEnvelopeKey(date: Long): EnvelopePrivateKey = unlocked().makeEnvelopeKey(date)
 
-    override fun removeEnvelopeKey() = unlocked().removeEnvelopeKey()
+    override fun removeEnvelopeKeys() = unlocked().removeEnvelopeKeys()
+
+    override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean =
+        unlocked().rememberEnvelope(id, notification, date)
 
     override fun claimLockedNotice(): Boolean {
         val folder = File(context.createDeviceProtectedStorageContext().noBackupFilesDir, FOLDER)

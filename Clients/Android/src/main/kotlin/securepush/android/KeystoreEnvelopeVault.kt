@@ -4,35 +4,40 @@ import android.os.Build
 import android.security.keystore.KeyGenParameterSpec
 import android.security.keystore.KeyProperties
 import java.security.GeneralSecurityException
-import java.security.KeyFactory
+import java.security.InvalidKeyException
 import java.security.KeyPairGenerator
 import java.security.KeyStore
 import java.security.PrivateKey
 import java.security.UnrecoverableKeyException
+import java.security.interfaces.ECPublicKey
 import java.security.spec.ECGenParameterSpec
-import java.security.spec.X509EncodedKeySpec
-import javax.crypto.KeyAgreement
 import securepush.ClientStoreException
 import securepush.EnvelopeKeyVault
 import securepush.EnvelopePrivateKey
+import securepush.P256
 import securepush.SoftwareEnvelopeKey
 
 /**
- * Keeps the device's key for end-to-end encryption in the Android Keystore, which does the exchange itself: in secure
- * hardware where the device has some. The process never has the private key.
+ * Keeps the device's keys for end-to-end encryption in the Android Keystore, which does the exchange itself: in a
+ * secure element (StrongBox) where the device has one that can, and otherwise in its secure hardware. The process never
+ * has a private key.
  *
- * The Keystore has X25519 from Android 13 (API 33) on, but not on every device. A new key is tried before it is used.
- * Where that fails, there is none, and the store keeps a key that a [KeystoreBox] encrypts.
+ * The Keystore agrees on keys from Android 12 (API 31) on. A new key is tried before it is used. Where that fails,
+ * there is none, and the store keeps a key that a [KeystoreBox] encrypts.
  *
- * @param alias the name of the key.
+ * @param alias the name of the keys; a number follows it.
  */
 class KeystoreEnvelopeVault @JvmOverloads constructor(
     private val alias: String = "securepush.e2e"
 ) : EnvelopeKeyVault {
-    override fun make(): EnvelopePrivateKey? {
+    override fun make(number: Int): EnvelopePrivateKey? {
         if (Build.VERSION.SDK_INT < FIRST_VERSION) return null
+        return attempt(number, inStrongBox = true) ?: attempt(number, inStrongBox = false)
+    }
+
+    private fun attempt(number: Int, inStrongBox: Boolean): EnvelopePrivateKey? {
         val key = try {
-            generate().takeIf { works(it) }
+            generate(number, inStrongBox).takeIf { works(it) }
         } catch (e: GeneralSecurityException) {
             null
         } catch (e: RuntimeException) {
@@ -41,31 +46,30 @@ class KeystoreEnvelopeVault @JvmOverloads constructor(
         } catch (e: ClientStoreException) {
             null
         }
-        if (key == null) remove()
+        if (key == null) remove(number)
         return key
     }
 
-    override fun find(publicBytes: ByteArray): EnvelopePrivateKey? = try {
-        (keyStore().getKey(alias, null) as? PrivateKey)?.let { KeystoreEnvelopeKey(it, publicBytes) }
+    override fun find(number: Int, publicBytes: ByteArray): EnvelopePrivateKey? = try {
+        (keyStore().getKey(name(number), null) as? PrivateKey)?.let { KeystoreEnvelopeKey(it, publicBytes) }
     } catch (e: UnrecoverableKeyException) {
         null
     }
 
-    override fun remove() = keyStore().deleteEntry(alias)
+    override fun remove(number: Int) = keyStore().deleteEntry(name(number))
 
-    /** The Keystore has the generator for the curve under the name `EC`, and the exchange under the name `XDH`. */
-    private fun generate(): EnvelopePrivateKey {
+    private fun name(number: Int) = "$alias.$number"
+
+    private fun generate(number: Int, inStrongBox: Boolean): EnvelopePrivateKey {
         val generator = KeyPairGenerator.getInstance(KeyProperties.KEY_ALGORITHM_EC, PROVIDER)
         generator.initialize(
-            KeyGenParameterSpec.Builder(alias, KeyProperties.PURPOSE_AGREE_KEY)
-                .setAlgorithmParameterSpec(ECGenParameterSpec("x25519"))
+            KeyGenParameterSpec.Builder(name(number), KeyProperties.PURPOSE_AGREE_KEY)
+                .setAlgorithmParameterSpec(ECGenParameterSpec(P256.NAME))
+                .setIsStrongBoxBacked(inStrongBox)
                 .build()
         )
         val pair = generator.generateKeyPair()
-        // The key's bytes are the last ones of the encoding (RFC 8410, section 4).
-        val encoded = pair.public.encoded
-        val publicBytes = encoded.copyOfRange(encoded.size - EnvelopePrivateKey.BYTES, encoded.size)
-        return KeystoreEnvelopeKey(pair.private, publicBytes)
+        return KeystoreEnvelopeKey(pair.private, P256.bytes((pair.public as ECPublicKey).w))
     }
 
     private fun works(key: EnvelopePrivateKey): Boolean {
@@ -77,8 +81,8 @@ class KeystoreEnvelopeVault @JvmOverloads constructor(
 
     internal companion object {
         const val PROVIDER = "AndroidKeyStore"
-        /** Android 13. */
-        const val FIRST_VERSION = 33
+        /** Android 12. */
+        const val FIRST_VERSION = 31
     }
 }
 
@@ -86,24 +90,14 @@ class KeystoreEnvelopeVault @JvmOverloads constructor(
 private class KeystoreEnvelopeKey(private val key: PrivateKey, override val publicBytes: ByteArray) :
     EnvelopePrivateKey() {
     override fun agree(other: ByteArray): ByteArray {
-        // The Keystore does not say why it fails. A point of low order fails with every key.
-        SoftwareEnvelopeKey.generate().agree(other)
+        // The Keystore does not say why it fails.
+        val point = P256.point(other) ?: throw InvalidKeyException("This is no point on the curve.")
         try {
-            val peer = KeyFactory.getInstance(ALGORITHM).generatePublic(X509EncodedKeySpec(X509_PREFIX + other))
-            val agreement = KeyAgreement.getInstance(ALGORITHM, KeystoreEnvelopeVault.PROVIDER)
-            agreement.init(key)
-            agreement.doPhase(peer, true)
-            return agreement.generateSecret()
+            return P256.agree(key, point, KeystoreEnvelopeVault.PROVIDER)
         } catch (e: GeneralSecurityException) {
             throw ClientStoreException(ClientStoreException.Reason.UNREADABLE)
         } catch (e: RuntimeException) {
             throw ClientStoreException(ClientStoreException.Reason.UNREADABLE)
         }
-    }
-
-    private companion object {
-        const val ALGORITHM = "XDH"
-        /** What is before the 32 bytes of an X25519 key in the form SubjectPublicKeyInfo (RFC 8410, section 4). */
-        val X509_PREFIX = byteArrayOf(0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x6e, 0x03, 0x21, 0x00)
     }
 }

@@ -6,11 +6,14 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import securepush.AnswerFailure;
 import securepush.ClientStore;
 import securepush.ClientStoreException;
+import securepush.Display;
 import securepush.InboxEntry;
 import securepush.NotificationPresenter;
 import securepush.PushDevice;
+import securepush.PushID;
 import securepush.PushKeySet;
 import securepush.SecurePushClient;
 import securepush.SecurePushConfiguration;
@@ -34,6 +37,7 @@ public class JavaApplication extends Application implements SecurePushHost {
         SecurePushConfiguration configuration = new SecurePushConfiguration.Builder(url)
             .pushKeys(keys)
             .encryptsEndToEnd(true)
+            .display(Display.REDACTED)
             .build();
         client = new SecurePushClient(configuration, credentials, store, transport, presenter, clock);
     }
@@ -59,6 +63,18 @@ public class JavaApplication extends Application implements SecurePushHost {
         return background.submit(() -> {
             List<InboxEntry> entries = client.inbox().getEntries();
             return client.read(entries.get(entries.size() - 1).getId()).getText();
+        });
+    }
+
+    /** Answers a message; why that does not count, {@code null} if it does. */
+    public Future<AnswerFailure.Reason> approve(PushID id, String challenge) {
+        return background.submit(() -> {
+            try {
+                client.answer(id, "approve", null, challenge);
+                return null;
+            } catch (AnswerFailure failure) {
+                return failure.getReason();
+            }
         });
     }
 

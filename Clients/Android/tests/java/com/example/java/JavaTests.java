@@ -8,6 +8,7 @@ import com.google.firebase.messaging.RemoteMessage;
 import java.util.Collections;
 import java.util.concurrent.TimeUnit;
 import org.junit.Test;
+import securepush.AnswerFailure;
 import securepush.MemoryClientStore;
 import securepush.PushDevice;
 import securepush.PushID;
@@ -39,6 +40,7 @@ public class JavaTests {
         service.onMessageReceived(new RemoteMessage(Collections.singletonMap("secureId", sent.getRawValue())));
         assertEquals(1, screen.count(sent));
         assertEquals("A secret.", result(app.newestMessage()));
+        assertEquals(AnswerFailure.Reason.WRONG, result(app.approve(sent, "42")));
         assertEquals("", result(app.logOut()));
         assertNull(app.userName());
         assertTrue(server.getInstallations().isEmpty() && screen.getVisible().isEmpty());

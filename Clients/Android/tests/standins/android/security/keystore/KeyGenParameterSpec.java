@@ -7,6 +7,7 @@ public class KeyGenParameterSpec implements AlgorithmParameterSpec {
     public final String alias;
     public final int purposes;
     public int keySize;
+    public boolean isStrongBoxBacked;
     public AlgorithmParameterSpec algorithmParameters;
 
     KeyGenParameterSpec(String alias, int purposes) {
@@ -27,6 +28,7 @@ public class KeyGenParameterSpec implements AlgorithmParameterSpec {
             made.algorithmParameters = spec;
             return this;
         }
+        public Builder setIsStrongBoxBacked(boolean isBacked) { made.isStrongBoxBacked = isBacked; return this; }
         public KeyGenParameterSpec build() { return made; }
     }
 }

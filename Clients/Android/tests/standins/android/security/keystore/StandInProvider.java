@@ -28,15 +28,15 @@ public class StandInProvider extends Provider {
         super("AndroidKeyStore", 1.0, "stand-in");
         put("KeyStore.AndroidKeyStore", Store.class.getName());
         put("KeyGenerator.AES", Generator.class.getName());
-        put("KeyPairGenerator.EC", StandInX25519.Generator.class.getName());
-        put("KeyAgreement.XDH", StandInX25519.Agreement.class.getName());
+        put("KeyPairGenerator.EC", StandInP256.Generator.class.getName());
+        put("KeyAgreement.ECDH", StandInP256.Agreement.class.getName());
     }
 
     /** Lets the platform find the provider, without any keys. */
     public static void install() {
         if (Security.getProvider("AndroidKeyStore") == null) Security.addProvider(new StandInProvider());
         KEYS.clear();
-        StandInX25519.reset();
+        StandInP256.reset();
     }
 
     /** Makes keys. */
@@ -64,7 +64,7 @@ public class StandInProvider extends Provider {
     /** Finds keys. */
     public static class Store extends KeyStoreSpi {
         @Override public Key engineGetKey(String alias, char[] password) {
-            return StandInX25519.KEYS.containsKey(alias) ? new StandInX25519.Handle(alias) : KEYS.get(alias);
+            return StandInP256.KEYS.containsKey(alias) ? new StandInP256.Handle(alias) : KEYS.get(alias);
         }
         @Override public void engineLoad(InputStream stream, char[] password) { }
         @Override public void engineStore(OutputStream stream, char[] password) { }
@@ -76,7 +76,7 @@ public class StandInProvider extends Provider {
         @Override public void engineSetCertificateEntry(String alias, Certificate certificate) { }
         @Override public void engineDeleteEntry(String alias) {
             KEYS.remove(alias);
-            StandInX25519.KEYS.remove(alias);
+            StandInP256.KEYS.remove(alias);
         }
         @Override public Enumeration<String> engineAliases() { return Collections.enumeration(KEYS.keySet()); }
         @Override public boolean engineContainsAlias(String alias) { return KEYS.containsKey(alias); }

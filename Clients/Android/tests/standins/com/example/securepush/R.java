@@ -27,5 +27,19 @@ public final class R {
         public static final int app_messages_none = 116;
         public static final int app_message_new = 117;
         public static final int app_message_read = 118;
+        public static final int app_message_link = 119;
+        public static final int app_answer_challenge = 120;
+        public static final int app_answer_text = 121;
+        public static final int app_answer_sent = 122;
+        public static final int app_answer_other = 123;
+        public static final int app_answer_over = 124;
+        public static final int app_answer_wrong = 125;
+        public static final int app_devices = 126;
+        public static final int app_device = 127;
+        public static final int app_device_this = 128;
+        public static final int app_device_remove = 129;
+        public static final int app_sign_out_everywhere = 130;
+        public static final int app_fingerprint = 131;
+        public static final int app_fingerprint_none = 132;
     }
 }

@@ -13,7 +13,7 @@ import com.google.firebase.messaging.FirebaseMessaging
 import org.unifiedpush.android.connector.UnifiedPush
 import securepush.android.NotificationManagerPresenter
 
-/** The tutorial's screen: user name, password, "Log in" and "Send push"; and the way to the messages. */
+/** The tutorial's screen: user name, password, "Log in" and "Send push"; and the ways to the messages and devices. */
 class MainActivity : Activity() {
     private lateinit var session: Session
     private lateinit var userName: EditText
@@ -23,6 +23,7 @@ class MainActivity : Activity() {
     private lateinit var logOut: Button
     private lateinit var withoutGoogle: Button
     private lateinit var messages: Button
+    private lateinit var devices: Button
     private lateinit var status: TextView
 
     override fun onCreate(state: Bundle?) {
@@ -77,12 +78,13 @@ class MainActivity : Activity() {
         logOut = button(R.string.app_log_out) { session.logOut() }
         withoutGoogle = button(R.string.app_without_google) { chooseDistributor() }
         messages = button(R.string.app_messages) { startActivity(Intent(this, MessagesActivity::class.java)) }
+        devices = button(R.string.app_devices) { startActivity(Intent(this, DevicesActivity::class.java)) }
         status = TextView(this)
         val column = LinearLayout(this)
         column.orientation = LinearLayout.VERTICAL
         column.fitsSystemWindows = true
         column.setPadding(PADDING, PADDING, PADDING, PADDING)
-        for (view in listOf(userName, password, logIn, sendPush, logOut, withoutGoogle, messages, status)) {
+        for (view in listOf(userName, password, logIn, sendPush, logOut, withoutGoogle, messages, devices, status)) {
             column.addView(view)
         }
         setContentView(column)
@@ -94,6 +96,7 @@ class MainActivity : Activity() {
         sendPush.isEnabled = session.isLoggedIn
         logOut.isEnabled = session.isLoggedIn
         messages.isEnabled = session.isLoggedIn
+        devices.isEnabled = session.isLoggedIn
         withoutGoogle.isEnabled = !session.usesUnifiedPush
         status.text = when (session.status) {
             Session.Status.WAITING_FOR_TOKEN -> getString(R.string.app_status_waiting)

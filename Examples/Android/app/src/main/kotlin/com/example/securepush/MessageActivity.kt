@@ -5,24 +5,31 @@ import android.content.Context
 import android.content.Intent
 import android.os.Bundle
 import android.view.WindowManager
+import android.widget.Button
+import android.widget.EditText
+import android.widget.LinearLayout
 import android.widget.ScrollView
 import android.widget.TextView
+import securepush.AnswerFailure
+import securepush.Message
 import securepush.PushID
+import securepush.SecretNotification
 
-/** One message, in its whole length. */
+/** One message, in its whole length: title, text, link, and the buttons by which the user answers. */
 class MessageActivity : Activity() {
     private lateinit var session: Session
-    private lateinit var text: TextView
+    private lateinit var column: LinearLayout
 
     override fun onCreate(state: Bundle?) {
         super.onCreate(state)
         // Neither screenshots nor the list of recent apps show the message.
         window.setFlags(WindowManager.LayoutParams.FLAG_SECURE, WindowManager.LayoutParams.FLAG_SECURE)
         session = (applicationContext as ExampleApplication).session
-        text = TextView(this)
-        text.fitsSystemWindows = true
+        column = LinearLayout(this)
+        column.orientation = LinearLayout.VERTICAL
+        column.fitsSystemWindows = true
         val scroll = ScrollView(this)
-        scroll.addView(text)
+        scroll.addView(column)
         setContentView(scroll)
     }
 
@@ -30,15 +37,76 @@ class MessageActivity : Activity() {
     override fun onResume() {
         super.onResume()
         val id = PushID.of(intent.getStringExtra(ID)) ?: return finish()
-        session.loadMessage(id, { say(it) }, { say(getString(R.string.app_status_failed, it)) })
+        session.loadMessage(
+            id, { onScreen { show(it) } }, { onScreen { say(getString(R.string.app_status_failed, it)) } }
+        )
     }
 
     override fun onStop() {
-        text.text = ""
+        column.removeAllViews()
         super.onStop()
     }
 
-    private fun say(content: String) = runOnUiThread { if (!isDestroyed) text.text = content }
+    private fun onScreen(work: () -> Unit) = runOnUiThread { if (!isDestroyed) work() }
+
+    private fun show(secret: SecretNotification) {
+        column.removeAllViews()
+        val message = secret.message
+        // A real app knows what its sender's other payloads mean.
+        if (message == null) return say(secret.json)
+        message.title?.let { column.addView(line(it)) }
+        column.addView(line(message.body))
+        // A link is text of the sender. A real app opens only those that lead to itself.
+        message.link?.let { column.addView(line(getString(R.string.app_message_link, it))) }
+        if (message.actions.isNotEmpty()) showAnswers(secret.id, message.actions)
+    }
+
+    /** The sender may show a number elsewhere, which the user copies, so that nobody approves by mistake. */
+    private fun showAnswers(id: PushID, actions: List<Message.Action>) {
+        val challenge = field(R.string.app_answer_challenge)
+        val text = if (actions.any { it.input }) field(R.string.app_answer_text) else null
+        val result = line("")
+        for (action in actions) {
+            val button = Button(this)
+            button.text = action.title
+            button.setOnClickListener {
+                session.answer(
+                    id, action.id, written(text).takeIf { action.input }, written(challenge),
+                    { onScreen { result.text = getString(R.string.app_answer_sent) } },
+                    { failure -> onScreen { result.text = reason(failure) } }
+                )
+            }
+            column.addView(button)
+        }
+        column.addView(result)
+    }
+
+    private fun reason(failure: AnswerFailure): String = when (failure.reason) {
+        AnswerFailure.Reason.ANSWERED_DIFFERENTLY -> getString(R.string.app_answer_other)
+        AnswerFailure.Reason.OVER -> getString(R.string.app_answer_over)
+        AnswerFailure.Reason.WRONG -> getString(R.string.app_answer_wrong)
+        AnswerFailure.Reason.FAILED -> getString(R.string.app_status_failed, failure.code.rawValue)
+    }
+
+    private fun field(hint: Int): EditText {
+        val field = EditText(this)
+        field.setHint(getString(hint))
+        column.addView(field)
+        return field
+    }
+
+    private fun written(field: EditText?): String? = field?.text?.toString()?.trim()?.takeIf { it != "" }
+
+    private fun line(content: String): TextView {
+        val line = TextView(this)
+        line.text = content
+        return line
+    }
+
+    private fun say(content: String) {
+        column.removeAllViews()
+        column.addView(line(content))
+    }
 
     companion object {
         private const val ID = "id"

@@ -3,12 +3,15 @@ package com.example.securepush
 import java.net.URI
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
+import securepush.AnswerFailure
 import securepush.ClientStoreException
 import securepush.DiagnosticCode
 import securepush.InboxEntry
 import securepush.PushDevice
 import securepush.PushID
+import securepush.SecretNotification
 import securepush.SecurePushFailure
+import securepush.UserDevice
 import securepush.android.DistributorProblem
 
 /** The user's session and the device, for the one screen of the app. The work is done on a background thread. */
@@ -114,11 +117,51 @@ class Session(
         }
     }
 
-    /** Fetches the text of a message. Its notification is not needed any more. */
-    fun loadMessage(id: PushID, onText: (String) -> Unit, onFailure: (String) -> Unit) = background.execute {
+    /** Fetches a message. Its notification is not needed any more. */
+    fun loadMessage(
+        id: PushID, onMessage: (SecretNotification) -> Unit, onFailure: (String) -> Unit
+    ) = background.execute {
         load(onFailure) {
-            onText(app.securePushClient.read(id).text)
+            onMessage(app.securePushClient.read(id))
             attempt { app.securePushClient.markAsRead(listOf(id)) }
+        }
+    }
+
+    /** Answers a message whose sender asks for it. */
+    fun answer(
+        id: PushID, action: String, text: String?, challenge: String?, onDone: () -> Unit,
+        onFailure: (AnswerFailure) -> Unit
+    ) = background.execute {
+        try {
+            app.securePushClient.answer(id, action, text, challenge)
+            onDone()
+        } catch (e: AnswerFailure) {
+            onFailure(e)
+        }
+    }
+
+    /** Lists the user's devices, and the fingerprint of this device's key. */
+    fun loadDevices(
+        onDevices: (List<UserDevice>, String?) -> Unit, onFailure: (String) -> Unit
+    ) = background.execute {
+        load(onFailure) { onDevices(app.securePushClient.devices(), app.securePushClient.encryptionKeyFingerprint()) }
+    }
+
+    /** Removes a device that the user has lost, for example. */
+    fun removeDevice(id: String, onDone: () -> Unit, onFailure: (String) -> Unit) = background.execute {
+        load(onFailure) {
+            app.securePushClient.removeDevice(id)
+            onDone()
+        }
+    }
+
+    /** No device of the user gets pushes any more. */
+    fun signOutEverywhere(onDone: () -> Unit, onFailure: (String) -> Unit) = background.execute {
+        load(onFailure) {
+            app.securePushClient.signOutEverywhere()
+            isLoggedIn = false
+            change(Status.LOGGED_OUT)
+            onDone()
         }
     }
 

@@ -4,54 +4,42 @@ import java.security.GeneralSecurityException;
 import java.security.InvalidAlgorithmParameterException;
 import java.security.InvalidKeyException;
 import java.security.Key;
-import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.KeyPairGeneratorSpi;
-import java.security.NoSuchAlgorithmException;
 import java.security.PrivateKey;
 import java.security.ProviderException;
 import java.security.PublicKey;
 import java.security.SecureRandom;
 import java.security.spec.AlgorithmParameterSpec;
-import java.security.spec.ECGenParameterSpec;
-import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.crypto.KeyAgreement;
 import javax.crypto.KeyAgreementSpi;
 import javax.crypto.SecretKey;
 
-/** A stand-in for the X25519 of the Android Keystore, as Android 13 has it: the app never gets a private key. */
-public class StandInX25519 {
+/** A stand-in for the key agreement of the Android Keystore, as Android 12 has it: the app never gets a private key. */
+public class StandInP256 {
     public static final Map<String, PrivateKey> KEYS = new ConcurrentHashMap<>();
-    /** Whether the device has X25519. */
+    /** Whether the device agrees on keys in the Keystore, and in a secure element. */
     public static boolean isThere = true;
+    public static boolean hasStrongBox = true;
     /** Whether exchanges fail now. */
     public static boolean isBusy;
     /** Whether exchanges return something else. */
     public static boolean isWrong;
+    /** How many keys are made in the secure element. */
+    public static int inStrongBox;
 
     /** A device without keys on which everything works. */
     public static void reset() {
         KEYS.clear();
         isThere = true;
+        hasStrongBox = true;
         isBusy = false;
         isWrong = false;
+        inStrongBox = 0;
     }
-
-    /** Puts a private key of 32 bytes into the Keystore. */
-    public static void put(String alias, byte[] key) throws GeneralSecurityException {
-        byte[] encoded = new byte[PKCS8_PREFIX.length + key.length];
-        System.arraycopy(PKCS8_PREFIX, 0, encoded, 0, PKCS8_PREFIX.length);
-        System.arraycopy(key, 0, encoded, PKCS8_PREFIX.length, key.length);
-        KEYS.put(alias, KeyFactory.getInstance("X25519").generatePrivate(new PKCS8EncodedKeySpec(encoded)));
-    }
-
-    /** RFC 8410, section 7. */
-    private static final byte[] PKCS8_PREFIX = {
-        0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x6e, 0x04, 0x22, 0x04, 0x20
-    };
 
     /** What the app gets in place of a private key. */
     public static class Handle implements PrivateKey {
@@ -59,7 +47,7 @@ public class StandInX25519 {
 
         Handle(String alias) { this.alias = alias; }
 
-        @Override public String getAlgorithm() { return "XDH"; }
+        @Override public String getAlgorithm() { return "EC"; }
         @Override public String getFormat() { return null; }
         @Override public byte[] getEncoded() { return null; }
     }
@@ -73,19 +61,20 @@ public class StandInX25519 {
         @Override public void initialize(AlgorithmParameterSpec parameters, SecureRandom random)
             throws InvalidAlgorithmParameterException {
             spec = (KeyGenParameterSpec) parameters;
-            String curve = ((ECGenParameterSpec) spec.algorithmParameters).getName();
-            if (!curve.equals("x25519") || spec.purposes != KeyProperties.PURPOSE_AGREE_KEY) {
-                throw new InvalidAlgorithmParameterException(curve);
-            }
+            if (spec.purposes != KeyProperties.PURPOSE_AGREE_KEY) throw new InvalidAlgorithmParameterException();
         }
 
         @Override public KeyPair generateKeyPair() {
-            if (!isThere) throw new ProviderException("There is no X25519.");
+            if (!isThere) throw new ProviderException("There is no key agreement.");
+            if (spec.isStrongBoxBacked && !hasStrongBox) throw new ProviderException("There is no StrongBox.");
             try {
-                KeyPair made = KeyPairGenerator.getInstance("X25519").generateKeyPair();
+                KeyPairGenerator generator = KeyPairGenerator.getInstance("EC", "SunEC");
+                generator.initialize(spec.algorithmParameters);
+                KeyPair made = generator.generateKeyPair();
                 KEYS.put(spec.alias, made.getPrivate());
+                if (spec.isStrongBoxBacked) inStrongBox += 1;
                 return new KeyPair(made.getPublic(), new Handle(spec.alias));
-            } catch (NoSuchAlgorithmException e) {
+            } catch (GeneralSecurityException e) {
                 throw new ProviderException(e);
             }
         }
@@ -114,13 +103,13 @@ public class StandInX25519 {
         @Override protected byte[] engineGenerateSecret() {
             if (isBusy) throw new ProviderException("Keystore operation failed");
             try {
-                KeyAgreement agreement = KeyAgreement.getInstance("X25519");
+                KeyAgreement agreement = KeyAgreement.getInstance("ECDH", "SunEC");
                 agreement.init(KEYS.get(alias));
                 agreement.doPhase(peer, true);
                 byte[] secret = agreement.generateSecret();
                 if (isWrong) secret[0] ^= 1;
                 return secret;
-            } catch (NoSuchAlgorithmException | InvalidKeyException e) {
+            } catch (GeneralSecurityException e) {
                 throw new ProviderException("Keystore operation failed", e);
             }
         }

@@ -1,0 +1,4 @@
+package android.graphics.drawable;
+
+/** A stand-in for tests. */
+public class Icon { }

@@ -1,0 +1,71 @@
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.Linq;
+
+namespace SecurePush
+{
+    /// <summary>What an envelope contains: what the sender says, and when.</summary>
+    internal sealed class EnvelopeContent
+    {
+        /// <summary>How far a sender's clock may be ahead, in seconds: a day.</summary>
+        private const double MaxAhead = 86400;
+
+        /// <summary>The oldest content, in seconds: 90 days.</summary>
+        private const double MaxAge = 90 * 86400;
+
+        private EnvelopeContent(IReadOnlyDictionary<string, JsonValue> members)
+        {
+            Id = Guid.ParseExact(Uuid(AnswerMembers.Required(members, "id").Text()), "D");
+            At = Seconds(AnswerMembers.Required(members, "at"));
+            Value = AnswerMembers.Required(members, "content");
+            ExpiresAt = members.TryGetValue("exp", out var end) ? Seconds(end) : (double?)null;
+        }
+
+        /// <summary>The sender's ID: a second envelope with it is a replay.</summary>
+        public Guid Id { get; }
+
+        /// <summary>When it was made, in seconds since 1970.</summary>
+        public double At { get; }
+
+        /// <summary>When it expires; <c>null</c>: never.</summary>
+        public double? ExpiresAt { get; }
+
+        /// <summary>The content.</summary>
+        public JsonValue Value { get; }
+
+        /// <summary>Reads the decrypted bytes. Blanks at their end hide the length.</summary>
+        /// <exception cref="SecurePushException">With <c>SP-DECRYPT</c>: they are no content.</exception>
+        public static EnvelopeContent Parse(byte[] content)
+        {
+            try
+            {
+                return new EnvelopeContent(JsonValue.ParseStrictly(content).Members());
+            }
+            catch (FormatException)
+            {
+                throw Envelope.Unopenable();
+            }
+        }
+
+        /// <summary>Whether it is too old, or made by a clock that is too far ahead, in whole seconds.</summary>
+        public bool IsOutOfTime(double now) =>
+            At - Math.Floor(now) > MaxAhead || Math.Floor(now) - At > MaxAge;
+
+        /// <summary>Whether it has expired.</summary>
+        public bool IsOver(double now) => ExpiresAt <= Math.Floor(now);
+
+        /// <summary>.NET reads other forms, too: blanks around it, for example.</summary>
+        private static string Uuid(string text) =>
+            text.Length == 36 && text.All(
+                digit => digit == '-' || (digit < 128 && Uri.IsHexDigit(digit))) ? text : throw JsonScanner.Malformed();
+
+        private static double Seconds(JsonValue value)
+        {
+            var json = value.Json();
+            return json.Length <= 12 && json.All(digit => digit >= '0' && digit <= '9')
+                ? double.Parse(json, NumberStyles.None, CultureInfo.InvariantCulture)
+                : throw JsonScanner.Malformed();
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Domain
+import Foundations
+import Logging
+
+/// How a question ended, with the text of the answer opened.
+enum AnswerReport {
+    /// - text: `nil` if there is none, it was destroyed, or its key is missing.
+    case given(Answer, text: String?)
+    case failed
+
+    /// Writes the member `Answer`: `{"Action","Text","At","DeviceId"}` or `{"Failed":true}`.
+    func write(to json: inout JSONWriter) {
+        json.object("Answer") { json in
+            switch self {
+            case .given(let answer, let text):
+                json.member("Action", answer.action)
+                if let text { json.member("Text", text) }
+                json.member("At", answer.at.description)
+                if let id = answer.deviceID { json.member("DeviceId", id) }
+            case .failed:
+                json.member("Failed", true)
+            }
+        }
+    }
+}
+
+extension NotificationStatusController {
+    /// Opens the answer of a notification for its sender. A text that cannot be opened is logged and left out, because
+    /// the decision is more important than it.
+    func answer(of record: NotificationRecord, logger: Logger) async -> AnswerReport? {
+        switch record.answer {
+        case nil: return nil
+        case .failed: return .failed
+        case .given(let answer):
+            guard let sealed = answer.text else { return .given(answer, text: nil) }
+            if sealer.isMissingKey(of: sealed) { await sealer.check() }
+            do {
+                let text = try sealer.open(sealed, id: record.id, recipient: record.recipient, as: .answer)
+                return .given(answer, text: String(decoding: text, as: UTF8.self))
+            } catch {
+                logger.error(
+                    "The text of an answer could not be opened",
+                    metadata: ["notification_id": "\(record.id)", "error": "\(error)"])
+                return .given(answer, text: nil)
+            }
+        }
+    }
+}
