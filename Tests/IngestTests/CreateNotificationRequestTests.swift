@@ -36,6 +36,12 @@ import Testing
         #expect(request.platforms == nil)
     }
 
+    @Test func `The names that devices use are taken`() throws {
+        let request = try Self.read(#"{"Recipient":"a","Payload":1,"Platforms":["wns","apns","apple"]}"#)
+        #expect(request.platforms == [.windows, .apple])
+        #expect(Self.issues(#"{"Recipient":"a","Payload":1,"Platforms":["mpns"]}"#)?.keys.sorted() == ["/Platforms/0"])
+    }
+
     @Test func `Every member is read`() throws {
         let request = try Self.read(
             """

@@ -54,6 +54,17 @@ struct InstallationTests {
         }
     }
 
+    @Test(arguments: [("apple", "apns"), ("Windows", "wns")])
+    func `The names of senders are taken, and the hub gets its own`(_ name: String, _ own: String) async throws {
+        try await withRetrieval { bench in
+            let answer = try await bench.install("1", #"{"platform":"\#(name)","pushChannel":"H"}"#)
+            #expect(answer.status == .ok, "\(answer.text)")
+            #expect(try await bench.store.installation("1")?.platform.rawValue == name.lowercased())
+            let document = try #require(bench.hub.installations["1"]?.document)
+            #expect(document.contains(#""platform":"\#(own)""#))
+        }
+    }
+
     @Test func `A browser's channel is an object`() async throws {
         try await withRetrieval { bench in
             let answer = try await bench.install(

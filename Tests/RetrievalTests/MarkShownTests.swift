@@ -85,8 +85,8 @@ struct MarkShownTests {
             #expect(devices.allSatisfy { $0.report == DeviceReport(text: .secret) })
             let exposition = bench.metrics.exposition()
             for line in [
-                #"securepush_device_shown_total{platform="apple",text="generic",code="SP-KEY"} 1"#,
-                #"securepush_device_shown_total{platform="apple",text="secret",code="none"} 2"#,
+                #"securepush_device_shown_total{code="SP-KEY",platform="apple",text="generic"} 1"#,
+                #"securepush_device_shown_total{code="none",platform="apple",text="secret"} 2"#,
             ] {
                 #expect(exposition.contains(line), "\(exposition)")
             }
@@ -111,8 +111,8 @@ struct MarkShownTests {
             }
             #expect(
                 Set(lines) == [
-                    #"securepush_device_shown_total{platform="unknown",text="generic",code="other"} 3"#,
-                    #"securepush_device_shown_total{platform="unknown",text="generic",code="SP-410"} 1"#,
+                    #"securepush_device_shown_total{code="other",platform="unknown",text="generic"} 3"#,
+                    #"securepush_device_shown_total{code="SP-410",platform="unknown",text="generic"} 1"#,
                 ])
         }
     }

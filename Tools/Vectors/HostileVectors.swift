@@ -73,6 +73,14 @@ enum HostileVectors {
             ("single quotation marks", "{'secureId':'\(id)'}"),
             ("an escape in the ID", "{\"secureId\":\"\(id)\\n\"}"),
             ("an escaped slash in the ID", "{\"secureId\":\"a\\/b\"}"),
+            ("two IDs", "{\"secureId\":\"\(id)\",\"secureId\":\"\(id)\"}"),
+            ("two IDs, one escaped", "{\"secureId\":\"\(id)\",\"secure\\u0049d\":\"7\"}"),
+            ("a name twice, deeper", "{\"secureId\":\"\(id)\",\"x\":[{\"y\":1,\"y\":1}]}"),
+            ("a lone surrogate", "{\"secureId\":\"\(id)\",\"x\":\"\\ud800\"}"),
+            (
+                "33 levels",
+                "{\"secureId\":\"\(id)\",\"x\":\(String(repeating: "[", count: 32) + String(repeating: "]", count: 32))}"
+            ),
         ].map { name, text in refuse("browser: \(name)", "text", JSONLiteral(text)) }
         cases += [
             ("no UTF-8", [0x7B, 0xFF, 0xFE, 0x7D]), ("zeros", [UInt8](repeating: 0, count: 64)),

@@ -48,12 +48,15 @@ export class AnswerReader {
   }
 
   /**
-   * Decodes an answer. Wrong UTF-8 becomes U+FFFD.
+   * Decodes an answer.
    *
    * @param {Uint8Array} bytes
    * @returns {AnswerReader}
+   * @throws {SyntaxError | TypeError} if it is not JSON in UTF-8
    */
-  static of(bytes) { return new AnswerReader(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)); }
+  static of(bytes) {
+    return new AnswerReader(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  }
 
   /**
    * The members of an object, by name, as JSON texts. Repeated names are malformed.
@@ -134,7 +137,14 @@ function skipBlanks(json, start) {
  */
 function skipString(json, start) {
   let position = start + 1;
-  while (json[position] !== '"') position += json[position] === '\\' ? 2 : 1;
+  let mayBeHalf = false;
+  while (json[position] !== '"') {
+    mayBeHalf ||= json[position] === '\\' && json[position + 1] === 'u';
+    position += json[position] === '\\' ? 2 : 1;
+  }
+  if (mayBeHalf && /\p{Surrogate}/u.test(JSON.parse(json.slice(start, position + 1)))) {
+    throw new SyntaxError('Half a surrogate pair is no character.');
+  }
   return position + 1;
 }
 

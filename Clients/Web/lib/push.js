@@ -1,3 +1,5 @@
+import { membersOf, readStrictJSON, textOf } from './strict-json.js';
+
 /** Longer pushes are refused unread, in bytes. Browsers allow 4,096. */
 const maxPushBytes = 8 * 1024;
 
@@ -70,7 +72,7 @@ export class IncomingPush {
   }
 
   /**
-   * Reads the body of a push.
+   * Reads the body of a push: strict JSON.
    *
    * @param {Uint8Array} bytes
    * @returns {IncomingPush}
@@ -78,8 +80,10 @@ export class IncomingPush {
   static fromBytes(bytes) {
     if (bytes.length > maxPushBytes) return unusable();
     try {
-      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-      return IncomingPush.fromObject(JSON.parse(text));
+      const members = membersOf(readStrictJSON(bytes));
+      // A member that is no string is there all the same.
+      return IncomingPush.fromObject(
+        members && Object.fromEntries([...members].map(([name, value]) => [name, textOf(value)])));
     } catch {
       return unusable();
     }

@@ -18,11 +18,11 @@ async function start(device) {
 /** Sends an envelope that is sealed for this installation, unless the options name keys. */
 async function send(device, installation, { keys = undefined, ...options } = {}) {
   const [newest] = await device.disk.deviceKeys();
-  const envelope = seal(keys ?? { [installation]: newest.point }, { at: device.clock.now, ...options });
+  const envelope = seal(keys ?? { [installation]: newest.jwk }, { at: device.clock.now, ...options });
   return device.server.send(envelope);
 }
 
-const stranger = (await DeviceKey.generate(0)).point;
+const stranger = (await DeviceKey.generate(0)).jwk;
 
 simulated('an encrypted notification is decrypted and shown', async (device) => {
   const { client, id: installation } = await start(device);
@@ -141,8 +141,8 @@ simulated('a device that requires encryption shows no other text', async (device
 
 simulated('other content under the same keys does not open', async (device) => {
   const { client, id: installation } = await start(device);
-  const [{ point }] = await device.disk.deviceKeys();
-  const [one, other] = ['one', 'other'].map((content) => seal({ [installation]: point }, { at: device.clock.now, content }));
+  const [{ jwk }] = await device.disk.deviceKeys();
+  const [one, other] = ['one', 'other'].map((content) => seal({ [installation]: jwk }, { at: device.clock.now, content }));
   const id = device.server.send({ ...other, keys: one.keys });
   assert.equal((await push(device, client, id)).code, 'SP-DECRYPT');
 });
@@ -150,7 +150,7 @@ simulated('other content under the same keys does not open', async (device) => {
 simulated('a key is replaced after 30 days, and its envelopes open for 90 more', async (device) => {
   const { client, id: installation } = await start(device);
   const [first] = await device.disk.deviceKeys();
-  const old = { [installation]: first.point };
+  const old = { [installation]: first.jwk };
   device.clock.dateOffset += 30 * day;
   await client.catchUp();
   assert.equal(keyRequests(device), 2);

@@ -125,12 +125,12 @@ extension JSONRule<String> {
 }
 
 extension JSONRule<[Platform]> {
-    /// Each platform once.
+    /// Each platform once, by either of its names.
     fileprivate static func platforms(_ available: [Platform]) -> JSONRule {
         let platform = JSONRule<Platform>.string(
             "The platform must be one of: \(available.map(\.rawValue).joined(separator: ", "))."
         ) { text in
-            available.first { $0.rawValue == text }
+            available.first { $0 == Platform(eitherName: text) }
         }
         return JSONRule { json in
             var platforms: [Platform] = []

@@ -6,7 +6,7 @@ extension InstallationRequest {
     init?(_ json: inout JSONObjectReader, id: String) {
         let allTags = ClientTags()
         _ = json.optional("installationId", .id(id))
-        let platform = json.required("platform", JSONRule<InstallationPlatform>.choiceIgnoringCase)
+        let platform = json.required("platform", .installationPlatform)
         let channel = json.required("pushChannel", platform == .browser ? .browser : .channel)
         tags = json.optional("tags", allTags.rule) ?? []
         templates = json.optional("templates", .templates(allTags)) ?? []
@@ -17,6 +17,17 @@ extension InstallationRequest {
         json.ignore("userId", "expiredPushChannel", "pushChannelExpired", "lastUpdate", "lastActiveOn")
         guard let platform, let channel else { return nil }
         (self.platform, self.channel) = (platform, channel)
+    }
+}
+
+extension JSONRule<InstallationPlatform> {
+    /// By either of its names; case does not matter.
+    fileprivate static var installationPlatform: JSONRule {
+        let names = InstallationPlatform.allCases.map(\.rawValue).joined(separator: ", ")
+        return .string("The value must be one of: \(names).") { text in
+            let name = Platform.deviceName(eitherName: text)
+            return InstallationPlatform.allCases.first { $0.rawValue.equalsIgnoringASCIICase(name) }
+        }
     }
 }
 

@@ -67,10 +67,20 @@ private struct RegistrationRequest: Sendable {
     static let maxBodyBytes = 64 * 1024
 
     init?(_ json: inout JSONObjectReader) {
-        let platform = json.required("Platform", JSONRule<RegistrationPlatform>.choice)
+        let platform = json.required("Platform", .registrationPlatform)
         let handle = json.required("Handle", .handle)
         tags = json.optional("Tags", ClientTags().rule) ?? []
         guard let platform, let handle else { return nil }
         (self.platform, self.handle) = (platform, handle)
+    }
+}
+
+extension JSONRule<RegistrationPlatform> {
+    /// By either of its names.
+    fileprivate static var registrationPlatform: JSONRule {
+        let names = RegistrationPlatform.allCases.map(\.rawValue).joined(separator: ", ")
+        return .string("The value must be one of: \(names).") { text in
+            RegistrationPlatform.allCases.first { $0.rawValue == text || $0.platform.rawValue == text }
+        }
     }
 }

@@ -100,9 +100,9 @@ import Testing
     @Test func `A platform without credentials says so for each device`() async throws {
         try await withDelivery { bench in
             #expect(
-                try await bench.send(bench.push("a", .windows), bench.push("b", .windows))
+                try await bench.send(bench.push("a", .gcm), bench.push("b", .gcm))
                     == [.pnsCredentialError, .pnsCredentialError])
-            let stored = try await bench.stored(.windows)
+            let stored = try await bench.stored(.gcm)
             #expect(stored == 0)
         }
     }

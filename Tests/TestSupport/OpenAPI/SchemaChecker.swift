@@ -24,7 +24,7 @@ struct SchemaChecker {
             case "const": return argument == value ? [] : ["\(pointer): \(value) is not \(argument)"]
             case "properties", "required", "additionalProperties":
                 return objectIssues(value, keyword, argument, of: schema, at: pointer)
-            case "items", "minItems", "maxItems": return arrayIssues(value, keyword, argument, at: pointer)
+            case "items", "minItems", "maxItems", "uniqueItems": return arrayIssues(value, keyword, argument, at: pointer)
             case "minLength", "maxLength", "pattern", "format":
                 return textIssue(value, keyword, argument).map { ["\(pointer): \($0)"] } ?? []
             case "minimum": return (value.number ?? .infinity) >= argument.number! ? [] : ["\(pointer): too small"]
@@ -71,6 +71,7 @@ struct SchemaChecker {
     ) -> [String] {
         guard case .array(let elements) = value else { return [] }
         switch keyword {
+        case "uniqueItems": return Set(elements.map { "\($0)" }).count == elements.count ? [] : ["\(pointer): repeats"]
         case "items":
             return elements.enumerated().flatMap { issues($0.element, argument, at: "\(pointer)/\($0.offset)") }
         case "minItems": return Double(elements.count) >= argument.number! ? [] : ["\(pointer): too few elements"]

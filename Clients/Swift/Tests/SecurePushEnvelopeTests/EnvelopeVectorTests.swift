@@ -21,20 +21,25 @@ import Testing
             let name = vector["name"]?.text ?? ""
             let expect = try #require(vector["expect"])
             do throws(EnvelopeError) {
-                let opened = try Self.open(vector)
+                count += 1
+                guard let opened = try Self.open(vector) else {
+                    #expect(expect["encrypted"]?.boolean == false || expect["reason"]?.text == "SP-PLAIN", "\(name)")
+                    continue
+                }
                 #expect(expect["opened"]?.boolean == true, "\(name)")
-                #expect(opened?.content == expect["content"]?.text.map { Data($0.utf8) }, "\(name)")
-                #expect(opened?.id.uuidString.lowercased() == expect["id"]?.text, "\(name)")
-                #expect((opened?.expiresAt).map { "\($0)" } == expect["exp"]?.number, "\(name)")
+                #expect(opened.content == expect["content"]?.text.map { Data($0.utf8) }, "\(name)")
+                #expect(opened.id.uuidString.lowercased() == expect["id"]?.text, "\(name)")
+                #expect(opened.expiresAt.map { "\($0)" } == expect["exp"]?.number, "\(name)")
             } catch {
                 #expect(expect["reason"]?.text == Self.codes[error], "\(name): \(error)")
             }
-            count += 1
         }
         #expect(count >= 400)
     }
 
-    /// What the SDK does with these values, without its store. Plain payloads count as opened if that is expected.
+    /// What the SDK does with these values, without its store.
+    ///
+    /// - Returns: `nil` for a payload that is no envelope.
     private static func open(_ vector: StrictJSON) throws(EnvelopeError) -> OpenedEnvelope? {
         guard let payload = vector["payload"]?.text, let envelope = try Envelope(payload: payload) else { return nil }
         let keys = (vector["privateKeys"]?.elements ?? []).compactMap { privateKey($0) }
