@@ -2,22 +2,43 @@
 // declarations follow https://developer.apple.com/documentation/cryptokit.
 
 public import Foundation
+public import Security
 
-extension Curve25519 {
+extension P256 {
     public enum KeyAgreement {
         public struct PublicKey: Sendable {
             init() {}
-            public init<D: ContiguousBytes>(rawRepresentation: D) throws {}
-            public var rawRepresentation: Data { Data() }
+            public init<Bytes: ContiguousBytes>(x963Representation: Bytes) throws {}
+            public var x963Representation: Data { Data() }
         }
 
         public struct PrivateKey: Sendable {
-            public init() {}
-            public init<D: ContiguousBytes>(rawRepresentation data: D) throws {}
+            public init(compactRepresentable: Bool = true) {}
+            public init<Bytes: ContiguousBytes>(rawRepresentation: Bytes) throws {}
             public var publicKey: PublicKey { PublicKey() }
             public var rawRepresentation: Data { Data() }
             public func sharedSecretFromKeyAgreement(with publicKeyShare: PublicKey) throws -> SharedSecret {
                 SharedSecret()
+            }
+        }
+    }
+}
+
+public enum SecureEnclave {
+    public static var isAvailable: Bool { false }
+
+    public enum P256 {
+        public enum KeyAgreement {
+            public struct PrivateKey: Sendable {
+                public init(compactRepresentable: Bool = true, accessControl: SecAccessControl) throws {}
+                public init(dataRepresentation: Data) throws {}
+                public var dataRepresentation: Data { Data() }
+                public var publicKey: CryptoKit.P256.KeyAgreement.PublicKey { .init() }
+                public func sharedSecretFromKeyAgreement(
+                    with publicKeyShare: CryptoKit.P256.KeyAgreement.PublicKey
+                ) throws -> SharedSecret {
+                    SharedSecret()
+                }
             }
         }
     }

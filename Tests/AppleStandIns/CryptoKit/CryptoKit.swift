@@ -3,21 +3,28 @@
 
 public import Foundation
 
-public enum Curve25519 {
+public enum P256 {
     public enum Signing {
+        public struct ECDSASignature: Sendable {
+            init() {}
+            public init<D: DataProtocol>(rawRepresentation: D) throws {}
+            public var rawRepresentation: Data { Data() }
+        }
+
         public struct PublicKey: Sendable {
             init() {}
-            public init<D: ContiguousBytes>(rawRepresentation data: D) throws {}
-            public var rawRepresentation: Data { Data() }
-            public func isValidSignature<S: DataProtocol, D: DataProtocol>(_ signature: S, for data: D) -> Bool {
-                false
-            }
+            public init<Bytes: ContiguousBytes>(x963Representation: Bytes) throws {}
+            public var x963Representation: Data { Data() }
+            public func isValidSignature<D: DataProtocol>(_ signature: ECDSASignature, for data: D) -> Bool { false }
         }
 
         public struct PrivateKey: Sendable {
-            public init() {}
+            public init(compactRepresentable: Bool = true) {}
+            public init<Bytes: ContiguousBytes>(rawRepresentation: Bytes) throws {}
+            public init(pemRepresentation: String) throws {}
+            public var pemRepresentation: String { "" }
             public var publicKey: PublicKey { PublicKey() }
-            public func signature<D: DataProtocol>(for data: D) throws -> Data { Data() }
+            public func signature<D: DataProtocol>(for data: D) throws -> ECDSASignature { ECDSASignature() }
         }
     }
 }

@@ -22,6 +22,19 @@ public let kSecReturnData: CFString = "r_Data"
 public let kSecUseDataProtectionKeychain: CFString = "nleg"
 public let kSecValueData: CFString = "v_Data"
 
+public final class SecAccessControl: Sendable {}
+
+public struct SecAccessControlCreateFlags: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
+}
+
+public func SecAccessControlCreateWithFlags(
+    _ allocator: CFTypeRef?, _ protection: CFString, _ flags: SecAccessControlCreateFlags,
+    _ error: UnsafeMutablePointer<CFTypeRef?>?
+) -> SecAccessControl? { nil }
+
 public let errSecSuccess: OSStatus = 0
 public let errSecDiskFull: OSStatus = -34
 public let errSecInteractionNotAllowed: OSStatus = -25308

@@ -17,6 +17,11 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 
+    public struct OpenExternalURLOptionsKey: RawRepresentable, Hashable, Sendable {
+        public var rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
     public class var shared: UIApplication { UIApplication() }
     open var applicationIconBadgeNumber: Int {
         get { 0 }
@@ -24,6 +29,10 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
     }
     open var isProtectedDataAvailable: Bool { false }
     open func registerForRemoteNotifications() {}
+    open func open(
+        _ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:],
+        completionHandler completion: (@MainActor @Sendable (Bool) -> Void)? = nil
+    ) {}
     open func unregisterForRemoteNotifications() {}
 }
 

@@ -67,6 +67,7 @@ public import Foundation
     public convenience init(arrangedSubviews views: [UIView]) { self.init() }
     open var axis = NSLayoutConstraint.Axis.horizontal
     open var spacing: CGFloat = 0
+    open func addArrangedSubview(_ view: UIView) {}
 }
 
 @MainActor open class UILabel: UIView {
@@ -100,7 +101,13 @@ public import Foundation
         public static let normal = State()
     }
 
+    @MainActor public struct Configuration {
+        public static func tinted() -> Configuration { Configuration() }
+        public var title: String?
+    }
+
     public convenience init(type buttonType: ButtonType) { self.init() }
+    public convenience init(configuration: Configuration, primaryAction: UIAction? = nil) { self.init() }
     open func setTitle(_ title: String?, for state: State) {}
 }
 
@@ -131,6 +138,26 @@ public struct UITextContentType: Sendable {
     open var title: String?
     open func viewDidLoad() {}
     open func viewWillAppear(_ animated: Bool) {}
+    open func present(_ viewController: UIViewController, animated: Bool, completion: (() -> Void)? = nil) {}
+}
+
+@MainActor open class UIAlertAction: NSObject {
+    public enum Style: Int, Sendable { case `default`, cancel, destructive }
+    public convenience init(
+        title: String?, style: Style, handler: (@MainActor @Sendable (UIAlertAction) -> Void)? = nil
+    ) {
+        self.init()
+    }
+}
+
+@MainActor open class UIAlertController: UIViewController {
+    public enum Style: Int, Sendable { case actionSheet, alert }
+    public convenience init(title: String?, message: String?, preferredStyle: Style) {
+        self.init(nibName: nil, bundle: nil)
+    }
+    open var textFields: [UITextField]? { nil }
+    open func addAction(_ action: UIAlertAction) {}
+    open func addTextField(configurationHandler: (@MainActor @Sendable (UITextField) -> Void)? = nil) {}
 }
 
 @MainActor open class UINavigationController: UIViewController {

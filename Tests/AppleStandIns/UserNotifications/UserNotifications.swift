@@ -64,7 +64,37 @@ public enum UNNotificationInterruptionLevel: UInt, Sendable {
     case passive, active, timeSensitive, critical
 }
 
-open class UNNotificationAction: NSObject {}
+public struct UNNotificationActionOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let authenticationRequired = UNNotificationActionOptions(rawValue: 1 << 0)
+}
+
+open class UNNotificationAction: NSObject {
+    public convenience init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
+        self.init()
+    }
+}
+
+open class UNTextInputNotificationAction: UNNotificationAction {
+    public convenience init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
+        textInputPlaceholder: String
+    ) {
+        self.init()
+    }
+}
+
+public enum UNShowPreviewsSetting: Int, Sendable {
+    case always, whenAuthenticated, never
+}
+
+open class UNNotificationSettings: NSObject {
+    open var showPreviewsSetting: UNShowPreviewsSetting { .always }
+}
+
+public let UNNotificationDefaultActionIdentifier = "default"
+public let UNNotificationDismissActionIdentifier = "dismiss"
 
 open class UNNotificationCategory: NSObject {
     public convenience init(
@@ -74,6 +104,7 @@ open class UNNotificationCategory: NSObject {
         self.init()
     }
     open var identifier: String { "" }
+    open var hiddenPreviewsBodyPlaceholder: String { "" }
 }
 
 public struct UNNotificationCategoryOptions: OptionSet, Sendable {
@@ -108,6 +139,10 @@ open class UNNotification: NSObject {
 open class UNNotificationResponse: NSObject {
     open var notification: UNNotification { UNNotification() }
     open var actionIdentifier: String { "" }
+}
+
+open class UNTextInputNotificationResponse: UNNotificationResponse {
+    open var userText: String { "" }
 }
 
 /// The system makes an instance in the extension's process and may call it for two notifications at once.
@@ -160,6 +195,7 @@ open class UNUserNotificationCenter: NSObject {
     open func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {}
     open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {}
     open func notificationCategories() async -> Set<UNNotificationCategory> { [] }
+    open func notificationSettings() async -> UNNotificationSettings { UNNotificationSettings() }
     open func removeAllDeliveredNotifications() {}
     open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {}
     open func deliveredNotifications() async -> [UNNotification] { [] }
