@@ -2,7 +2,9 @@
 //
 // Needs Node 18 or later, and nothing else. Copy this file into your program.
 
-import { createCipheriv, createECDH, createHash, createHmac, createPublicKey, randomBytes, randomUUID, sign } from "node:crypto";
+import {
+  createCipheriv, createECDH, createHash, createHmac, createPublicKey, randomBytes, randomUUID, sign,
+} from "node:crypto";
 
 const INFO = "securepush-e2e-v2";
 // RFC 9180, section 7: DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-128-GCM.
@@ -59,11 +61,11 @@ function pad(text) {
  * @param content a text, or a message such as {Title: "Login", Body: "The code is 4711."}
  * @param recipient the `Recipient` of the notification
  * @param devices public keys as JSON Web Keys, by `DeviceId`
- * @param options `expires` in seconds since 1970; `signWith`, a private key (PEM or KeyObject) whose public half is among
- *   the apps' `senderKeys`, with its `kid`. `random` is for the test vectors alone: never use a value twice.
+ * @param options `expires` in seconds since 1970; `signWith`, a private key (PEM or KeyObject) whose public half is
+ *   among the apps' `senderKeys`, with its `kid`. `random` is for the test vectors alone: never use a value twice.
  */
 export function seal(content, recipient, devices, { expires, signWith, kid, random = {} } = {}) {
-  const document = { id: random.id ?? randomUUID(), at: random.at ?? Math.floor(Date.now() / 1000), exp: expires, content };
+  const document = { id: randomUUID(), at: Math.floor(Date.now() / 1000), exp: expires, content };
   const [contentKey, iv] = [random.contentKey ?? randomBytes(32), random.iv ?? randomBytes(12)];
   const ct = gcm(contentKey, iv, pad(bytes(random.document ?? JSON.stringify(document))), recipient);
   const digest = sha256(bytes(iv, ct));

@@ -1,7 +1,6 @@
 """The cases of e2e.json. The reader beside it says what is expected; a person has read each expectation."""
 
 import copy
-import hashlib
 import json
 
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -50,8 +49,18 @@ SENDER, FORMER_SENDER, STRANGER = 30, 31, 32
 
 
 class Case:
-    def __init__(self, name, content='"secret"', devices=(PHONE,), recipient=USER, at=NOW, exp=None, sender=None,
-                 kid=None, plain=None):
+    def __init__(
+        self,
+        name,
+        content='"secret"',
+        devices=(PHONE,),
+        recipient=USER,
+        at=NOW,
+        exp=None,
+        sender=None,
+        kid=None,
+        plain=None,
+    ):
         self.name, self.recipient, self.device = name, recipient, PHONE
         self.keys, self.sender_keys, self.requires, self.opened, self.now = [1], None, False, [], NOW * 1000
         self.notification, self.sealing = PUSHED, None
@@ -62,17 +71,29 @@ class Case:
             end = "" if exp is None else f'"exp":{exp},'
             plain = encrypted.pad(f'{{"id":"{ID}","at":{at},{end}"content":{content}}}'.encode())
             self.sealing = {
-                "id": ID, "at": at, "exp": exp, "content": content, "contentKey": b64(data(50)), "iv": b64(data(60, 12)),
+                "id": ID,
+                "at": at,
+                "exp": exp,
+                "content": content,
+                "contentKey": b64(data(50)),
+                "iv": b64(data(60, 12)),
                 "devices": {device: encrypted.jwk(key(NUMBERS.get(device, 9)).public_key()) for device in devices},
                 "ephemeralKeys": {device: private_jwk(number) for device, number in ephemeral.items()},
-                "sender": sender and {"from": kid or b64(encrypted.thumbprint(key(sender).public_key())),
-                                      "key": private_jwk(sender)},
+                "sender": sender
+                and {"from": kid or b64(encrypted.thumbprint(key(sender).public_key())), "key": private_jwk(sender)},
             }
         self.envelope = encrypted.seal_bytes(
-            plain, recipient, {device: key(NUMBERS.get(device, 9)).public_key() for device in devices},
-            sender and key(sender), kid,
-            {"contentKey": data(50), "iv": data(60, 12),
-             "ephemeralKeys": {device: key(number) for device, number in ephemeral.items()}})
+            plain,
+            recipient,
+            {device: key(NUMBERS.get(device, 9)).public_key() for device in devices},
+            sender and key(sender),
+            kid,
+            {
+                "contentKey": data(50),
+                "iv": data(60, 12),
+                "ephemeralKeys": {device: key(number) for device, number in ephemeral.items()},
+            },
+        )
         self.payload = dump(self.envelope)
 
     def but(self, **values):
@@ -104,51 +125,91 @@ class Case:
             sender_keys = dump(sender_keys)
         try:
             found = reader.open_payload(
-                self.payload, self.recipient, self.device, [key(number) for number in self.keys], self.now // 1000,
-                sender_keys, self.requires, self.opened, self.notification)
+                self.payload,
+                self.recipient,
+                self.device,
+                [key(number) for number in self.keys],
+                self.now // 1000,
+                sender_keys,
+                self.requires,
+                self.opened,
+                self.notification,
+            )
             value = found.pop("value")
             found.setdefault("id", None), found.setdefault("at", None), found.setdefault("exp", None)
             message = reader.message(value)
             is_text = isinstance(value, str) and not isinstance(value, reader.Number)
-            expect = {"opened": True, **found, "text": value if is_text else message and message["Body"],
-                      "message": message}
+            expect = {
+                "opened": True,
+                **found,
+                "text": value if is_text else message and message["Body"],
+                "message": message,
+            }
         except reader.Refused as refusal:
             expect = {"opened": False, "reason": str(refusal)}
         return {
-            "name": self.name, "recipient": self.recipient, "device": self.device,
-            "privateKeys": [private_jwk(number) for number in self.keys], "nowMs": self.now,
-            "senderKeys": self.sender_keys, "requiresEncryption": self.requires,
-            "opened": [{"id": i, "notification": n} for i, n in self.opened], "notification": self.notification,
-            "payload": self.payload, "sealing": self.sealing, "expect": expect,
+            "name": self.name,
+            "recipient": self.recipient,
+            "device": self.device,
+            "privateKeys": [private_jwk(number) for number in self.keys],
+            "nowMs": self.now,
+            "senderKeys": self.sender_keys,
+            "requiresEncryption": self.requires,
+            "opened": [{"id": i, "notification": n} for i, n in self.opened],
+            "notification": self.notification,
+            "payload": self.payload,
+            "sealing": self.sealing,
+            "expect": expect,
         }
 
 
 def contents():
-    yield from (Case(name, text) for name, text in [
-        ("a text", '"The code is 4711."'), ("an empty text", '""'), ("an object", '{"code":4711,"to":["a","b"]}'),
-        ("a number", "42"), ("a number that no double holds", "1e1000"), ("null", "null"), ("true", "true"),
-        ("escapes", '"a\\n\\"b\\" \\u00e9 \\ud83d\\udd11"'), ("other scripts", '"Grüße 🔑 日本語"'),
-        ("NUL", '"a\\u0000b"'), ("an array", '["a",{"b":null}]'),
-        ("names that are equal only after normalisation", '{"é":1,"e\u0301":2}'),
-        ("a message with a body alone", '{"Body":"The code is 4711."}'),
-        ("a whole message",
-         '{"Title":"Login","Body":"Approve?","Link":"https://app.example.com/l","Category":"login","Thread":"logins",'
-         '"Level":"time-sensitive","Actions":[{"Id":"approve","Title":"Approve"},'
-         '{"Id":"reply-2","Title":"Reply","Input":true}],"Data":{"n":[1,null]}}'),
-        ("a message with other members", '{"Body":"x","Colour":"red","Actions":[]}'),
-        ("a message with an escaped name", '{"B\\u006fdy":"x"}'), ("a message with an empty body", '{"Body":""}'),
-        ("a message with data that is null", '{"Body":"x","Data":null}'),
-        ("no message: the body is a number", '{"Body":7}'), ("no message: no body", '{"Title":"x"}'),
-        ("no message: the body in another case", '{"body":"x"}'), ("no message: a title that is null", '{"Body":"x","Title":null}'),
-        ("no message: an unknown level", '{"Body":"x","Level":"critical"}'),
-        ("no message: actions are an object", '{"Body":"x","Actions":{}}'),
-        ("no message: four actions", '{"Body":"x","Actions":[' + ",".join(f'{{"Id":"a{n}","Title":"A"}}' for n in range(4)) + "]}"),
-        ("no message: two actions with one ID", '{"Body":"x","Actions":[{"Id":"a","Title":"A"},{"Id":"a","Title":"B"}]}'),
-        ("no message: an action in capitals", '{"Body":"x","Actions":[{"Id":"A","Title":"A"}]}'),
-        ("no message: an action without a title", '{"Body":"x","Actions":[{"Id":"a"}]}'),
-        ("no message: an action with an empty title", '{"Body":"x","Actions":[{"Id":"a","Title":""}]}'),
-        ("no message: an input that is no boolean", '{"Body":"x","Actions":[{"Id":"a","Title":"A","Input":1}]}'),
-    ])
+    yield from (
+        Case(name, text)
+        for name, text in [
+            ("a text", '"The code is 4711."'),
+            ("an empty text", '""'),
+            ("an object", '{"code":4711,"to":["a","b"]}'),
+            ("a number", "42"),
+            ("a number that no double holds", "1e1000"),
+            ("null", "null"),
+            ("true", "true"),
+            ("escapes", '"a\\n\\"b\\" \\u00e9 \\ud83d\\udd11"'),
+            ("other scripts", '"Grüße 🔑 日本語"'),
+            ("NUL", '"a\\u0000b"'),
+            ("an array", '["a",{"b":null}]'),
+            ("names that are equal only after normalisation", '{"é":1,"e\u0301":2}'),
+            ("a message with a body alone", '{"Body":"The code is 4711."}'),
+            (
+                "a whole message",
+                '{"Title":"Login","Body":"Approve?","Link":"https://app.example.com/l","Category":"login","Thread":"logins",'
+                '"Level":"time-sensitive","Actions":[{"Id":"approve","Title":"Approve"},'
+                '{"Id":"reply-2","Title":"Reply","Input":true}],"Data":{"n":[1,null]}}',
+            ),
+            ("a message with other members", '{"Body":"x","Colour":"red","Actions":[]}'),
+            ("a message with an escaped name", '{"B\\u006fdy":"x"}'),
+            ("a message with an empty body", '{"Body":""}'),
+            ("a message with data that is null", '{"Body":"x","Data":null}'),
+            ("no message: the body is a number", '{"Body":7}'),
+            ("no message: no body", '{"Title":"x"}'),
+            ("no message: the body in another case", '{"body":"x"}'),
+            ("no message: a title that is null", '{"Body":"x","Title":null}'),
+            ("no message: an unknown level", '{"Body":"x","Level":"critical"}'),
+            ("no message: actions are an object", '{"Body":"x","Actions":{}}'),
+            (
+                "no message: four actions",
+                '{"Body":"x","Actions":[' + ",".join(f'{{"Id":"a{n}","Title":"A"}}' for n in range(4)) + "]}",
+            ),
+            (
+                "no message: two actions with one ID",
+                '{"Body":"x","Actions":[{"Id":"a","Title":"A"},{"Id":"a","Title":"B"}]}',
+            ),
+            ("no message: an action in capitals", '{"Body":"x","Actions":[{"Id":"A","Title":"A"}]}'),
+            ("no message: an action without a title", '{"Body":"x","Actions":[{"Id":"a"}]}'),
+            ("no message: an action with an empty title", '{"Body":"x","Actions":[{"Id":"a","Title":""}]}'),
+            ("no message: an input that is no boolean", '{"Body":"x","Actions":[{"Id":"a","Title":"A","Input":1}]}'),
+        ]
+    )
     for name, most in [("Title", 200), ("Body", 4_000), ("Link", 2_000), ("Category", 64), ("Thread", 64)]:
         for more, word in ((0, "a message"), (1, "no message")):
             # Two bytes of UTF-8 each, and one more byte.
@@ -187,25 +248,50 @@ def recipients():
 
 def plain():
     for name, text in [
-        ("a plain text", '"plain"'), ("a plain object", '{"a":1}'), ("an object with ct alone", '{"ct":"AAAA"}'),
-        ("plain null", "null"), ("a plain message", '{"Title":"t","Body":"plain"}'),
-        ("an object with e2e deeper", '{"a":{"e2e":2}}'), ("an array with e2e", '["e2e",2]'),
-        ("an object with another case of e2e", '{"E2E":2}'), ("a plain text with blanks around", ' "plain"\n'),
+        ("a plain text", '"plain"'),
+        ("a plain object", '{"a":1}'),
+        ("an object with ct alone", '{"ct":"AAAA"}'),
+        ("plain null", "null"),
+        ("a plain message", '{"Title":"t","Body":"plain"}'),
+        ("an object with e2e deeper", '{"a":{"e2e":2}}'),
+        ("an array with e2e", '["e2e",2]'),
+        ("an object with another case of e2e", '{"E2E":2}'),
+        ("a plain text with blanks around", ' "plain"\n'),
         ("32 levels", "[" * 32 + "]" * 32),
     ]:
         yield Case(name, None).but(payload=text)
         yield Case(f"required encryption: {name}", None).but(payload=text, requires=True)
     yield Case("required encryption: an envelope").but(requires=True)
     for name, text in [
-        ("a repeated name", '{"a":1,"a":2}'), ("a repeated name, deeper", '[{"a":1,"\\u0061":2}]'),
-        ("33 levels", "[" * 33 + "]" * 33), ("a lone high surrogate", '"\\ud800"'),
-        ("a lone low surrogate", '"\\udc00"'), ("a high surrogate and a letter", '"\\ud800\\u0041"'),
-        ("two high surrogates", '"\\ud800\\ud800\\udc00"'), ("a lone surrogate as a name", '{"\\ud800":1}'),
-        ("a byte order mark", '\ufeff"plain"'), ("a comma at the end", '{"a":1,}'), ("an unknown escape", '"\\x41"'),
-        ("a capital \\U", '"\\U0041"'), ("a tab in a text", '"a\tb"'), ("a leading zero", "01"), ("a plus", "+1"),
-        ("a point at the end", "1."), ("a point in front", ".5"), ("hexadecimal", "0x1"), ("Infinity", "Infinity"), ("NaN", "NaN"), ("single quotation marks", "'a'"),
-        ("a comment", "1 // one"), ("nothing", ""), ("two values", "1 2"), ("a vertical tab", "\v1"),
-        ("a no-break space", "\u00a01"), ("True", "True"), ("three hexadecimal digits", '"\\u00e"'), ("a DEL is allowed", '"a\x7fb"'),
+        ("a repeated name", '{"a":1,"a":2}'),
+        ("a repeated name, deeper", '[{"a":1,"\\u0061":2}]'),
+        ("33 levels", "[" * 33 + "]" * 33),
+        ("a lone high surrogate", '"\\ud800"'),
+        ("a lone low surrogate", '"\\udc00"'),
+        ("a high surrogate and a letter", '"\\ud800\\u0041"'),
+        ("two high surrogates", '"\\ud800\\ud800\\udc00"'),
+        ("a lone surrogate as a name", '{"\\ud800":1}'),
+        ("a byte order mark", '\ufeff"plain"'),
+        ("a comma at the end", '{"a":1,}'),
+        ("an unknown escape", '"\\x41"'),
+        ("a capital \\U", '"\\U0041"'),
+        ("a tab in a text", '"a\tb"'),
+        ("a leading zero", "01"),
+        ("a plus", "+1"),
+        ("a point at the end", "1."),
+        ("a point in front", ".5"),
+        ("hexadecimal", "0x1"),
+        ("Infinity", "Infinity"),
+        ("NaN", "NaN"),
+        ("single quotation marks", "'a'"),
+        ("a comment", "1 // one"),
+        ("nothing", ""),
+        ("two values", "1 2"),
+        ("a vertical tab", "\v1"),
+        ("a no-break space", "\u00a01"),
+        ("True", "True"),
+        ("three hexadecimal digits", '"\\u00e"'),
+        ("a DEL is allowed", '"a\x7fb"'),
         ("a line separator is allowed", '"a\u2028b"'),
     ]:
         yield Case(f"plain, not strict: {name}" if "allowed" not in name else f"plain: {name}", None).but(payload=text)
@@ -214,8 +300,12 @@ def plain():
 def times():
     day = 86_400
     for name, at in [
-        ("a day ahead", NOW + day), ("a day and a second ahead", NOW + day + 1), ("90 days old", NOW - 90 * day),
-        ("90 days and a second old", NOW - 90 * day - 1), ("of 1970", 0), ("of the year 33658", 999_999_999_999),
+        ("a day ahead", NOW + day),
+        ("a day and a second ahead", NOW + day + 1),
+        ("90 days old", NOW - 90 * day),
+        ("90 days and a second old", NOW - 90 * day - 1),
+        ("of 1970", 0),
+        ("of the year 33658", 999_999_999_999),
     ]:
         yield Case(f"made {name}", at=at)
     for name, exp in [("in a second", NOW + 1), ("now", NOW), ("long ago", 0), ("in the year 33658", 999_999_999_999)]:
@@ -234,62 +324,88 @@ def times():
 
 
 def senders():
-    known, unsigned = sender_set(SENDER), Case("x")
+    known = sender_set(SENDER)
     yield Case("signed, and no sender is configured", sender=SENDER)
     yield Case("signed by a stranger, and no sender is configured", sender=STRANGER)
     yield Case("signed", sender=SENDER).but(sender_keys=known)
     yield Case("signed for a message", '{"Title":"t","Body":"b"}', sender=SENDER, exp=NOW + 60).but(sender_keys=known)
     yield Case("signed for three devices", devices=(PHONE, TABLET, LATER), sender=SENDER).but(sender_keys=known)
     yield Case("signed by the second of two senders", sender=FORMER_SENDER).but(
-        sender_keys=sender_set(SENDER, FORMER_SENDER))
+        sender_keys=sender_set(SENDER, FORMER_SENDER)
+    )
     yield Case("signed under a kid of one's own", sender=SENDER, kid="billing 🔑").but(
-        sender_keys=sender_set(SENDER, kid="billing 🔑"))
+        sender_keys=sender_set(SENDER, kid="billing 🔑")
+    )
     yield Case("signed by the second key with this kid", sender=SENDER, kid="team").but(
-        sender_keys=sender_set(FORMER_SENDER, SENDER, kid="team"))
+        sender_keys=sender_set(FORMER_SENDER, SENDER, kid="team")
+    )
     no_kid = {"keys": [encrypted.jwk(key(SENDER).public_key())]}
     yield Case("signed by a key without a kid", sender=SENDER).but(sender_keys=no_kid)
     yield Case("required encryption and signed", sender=SENDER).but(sender_keys=known, requires=True)
     yield Case("not signed").but(sender_keys=known)
     yield Case("signed by a stranger", sender=STRANGER).but(sender_keys=known)
     yield Case("signed by a stranger under the sender's kid", sender=STRANGER, kid=known["keys"][0]["kid"]).but(
-        sender_keys=known)
+        sender_keys=known
+    )
     yield Case("signed by another sender under this kid", sender=FORMER_SENDER, kid=known["keys"][0]["kid"]).but(
-        sender_keys=sender_set(SENDER, FORMER_SENDER))
+        sender_keys=sender_set(SENDER, FORMER_SENDER)
+    )
     yield Case("a kid in another case", sender=SENDER, kid="Team").but(sender_keys=sender_set(SENDER, kid="team"))
     yield Case("signed for another recipient", sender=SENDER, recipient="bob").but(sender_keys=known, recipient=USER)
     stripped = Case("the signature stripped", sender=SENDER).but(sender_keys=known)
     envelope = {name: value for name, value in stripped.envelope.items() if name not in ("from", "sig")}
     yield stripped.text(dump(envelope))
     other = Case("x", '"other"', sender=SENDER).envelope["sig"]
-    yield Case("the signature of another envelope", sender=SENDER).but(sender_keys=known).changed(["sig"], lambda _: other)
+    yield Case("the signature of another envelope", sender=SENDER).but(sender_keys=known).changed(
+        ["sig"], lambda _: other
+    )
     for place in (0, 31, 32, 63):
         yield Case(f"byte {place} of the signature changed", sender=SENDER).but(sender_keys=known).changed(
-            ["sig"], lambda text: bend(text, place))
-    negative = lambda text: b64(unb64(text)[:32] + (reader.ORDER - int.from_bytes(unb64(text)[32:], "big")).to_bytes(32, "big"))
+            ["sig"], lambda text: bend(text, place)
+        )
+    negative = lambda text: b64(
+        unb64(text)[:32] + (reader.ORDER - int.from_bytes(unb64(text)[32:], "big")).to_bytes(32, "big")
+    )
     yield Case("the other s of the same signature", sender=SENDER).but(sender_keys=known).changed(["sig"], negative)
-    for name, r, s in (("r is zero", 0, 1), ("s is zero", 1, 0), ("r is the order", reader.ORDER, 1), ("s is the order", 1, reader.ORDER)):
+    for name, r, s in (
+        ("r is zero", 0, 1),
+        ("s is zero", 1, 0),
+        ("r is the order", reader.ORDER, 1),
+        ("s is the order", 1, reader.ORDER),
+    ):
         numbers = b64(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
         yield Case(f"signature: {name}", sender=SENDER).but(sender_keys=known).changed(["sig"], lambda _: numbers)
-    yield Case("content changed under a signature", sender=SENDER).but(sender_keys=known).changed(["ct"], lambda t: bend(t, 0))
+    yield Case("content changed under a signature", sender=SENDER).but(sender_keys=known).changed(
+        ["ct"], lambda t: bend(t, 0)
+    )
     yield Case("the device's entry changed under a signature", sender=SENDER).but(sender_keys=known).changed(
-        ["keys", PHONE, "ct"], lambda t: bend(t, 0))
+        ["keys", PHONE, "ct"], lambda t: bend(t, 0)
+    )
     yield Case("plain text while senders are configured", None).but(payload='"plain"', sender_keys=known)
     yield Case("a stranger's envelope for other devices", devices=(TABLET,), sender=STRANGER).but(sender_keys=known)
     yield Case("the sender's envelope for other devices", devices=(TABLET,), sender=SENDER).but(sender_keys=known)
     yield Case("malformed and by a stranger", sender=STRANGER).but(sender_keys=known).changed(["iv"], lambda _: "AAAA")
     yield Case("a replay by a stranger", sender=STRANGER).but(sender_keys=known, opened=[(ID, OTHER)])
     for name, change in [
-        ("from alone", (["sig"], None)), ("sig alone", (["from"], None)), ("an empty from", (["from"], lambda _: "")),
-        ("from of 129 bytes", (["from"], lambda _: "x" * 129)), ("from is a number", (["from"], lambda _: 7)),
-        ("from is null", (["from"], lambda _: None)), ("sig is null", (["sig"], lambda _: None)),
-        ("sig of 63 bytes", (["sig"], lambda t: b64(unb64(t)[:63]))), ("sig of 65 bytes", (["sig"], lambda t: b64(unb64(t) + b"\0"))),
-        ("padding in sig", (["sig"], lambda t: t + "==")), ("unused bits in sig", (["sig"], unused_bits)),
+        ("from alone", (["sig"], None)),
+        ("sig alone", (["from"], None)),
+        ("an empty from", (["from"], lambda _: "")),
+        ("from of 129 bytes", (["from"], lambda _: "x" * 129)),
+        ("from is a number", (["from"], lambda _: 7)),
+        ("from is null", (["from"], lambda _: None)),
+        ("sig is null", (["sig"], lambda _: None)),
+        ("sig of 63 bytes", (["sig"], lambda t: b64(unb64(t)[:63]))),
+        ("sig of 65 bytes", (["sig"], lambda t: b64(unb64(t) + b"\0"))),
+        ("padding in sig", (["sig"], lambda t: t + "==")),
+        ("unused bits in sig", (["sig"], unused_bits)),
         ("sig in DER", (["sig"], lambda t: b64(b"\x30\x44\x02\x20" + unb64(t)[:32] + b"\x02\x20" + unb64(t)[32:]))),
     ]:
         for keys, more in ((None, ""), (known, ", a sender is configured")):
             yield Case(f"malformed: {name}{more}", sender=SENDER).but(sender_keys=keys).changed(*change)
     yield Case("from of 128 bytes", sender=SENDER, kid="x" * 128).but(sender_keys=sender_set(SENDER, kid="x" * 128))
-    yield from (Case(f"senders: {name}", sender=SENDER).but(sender_keys=keys) for name, keys in odd_sets(SENDER, FORMER_SENDER))
+    yield from (
+        Case(f"senders: {name}", sender=SENDER).but(sender_keys=keys) for name, keys in odd_sets(SENDER, FORMER_SENDER)
+    )
 
 
 def odd_sets(number, other):
@@ -297,13 +413,30 @@ def odd_sets(number, other):
     good, stranger = sender_set(number)["keys"][0], sender_set(other)["keys"][0]
     private = {**stranger, "d": b64(data(other))}
     bare = encrypted.jwk(key(number).public_key())
-    x, y = unb64(bare["x"]), unb64(bare["y"])
+    x = unb64(bare["x"])
     bad = [
-        None, 7, "x", [], {}, {"kty": "RSA", "n": "AAAA", "e": "AQAB"}, {"kty": "OKP", "crv": "Ed25519", "x": b64(x)},
-        {**bare, "crv": "P-384"}, {**bare, "kty": "ec"}, {**bare, "x": bare["x"] + "="}, {**bare, "x": 7}, {"kty": "EC", "crv": "P-256", "x": bare["x"]},
-        {**bare, "x": b64(x[1:])}, {**bare, "x": b64(b"\0" + x)}, {**bare, "y": b64(bytes(32))},
-        {**bare, "x": b64(bytes(32)), "y": b64(bytes(32))}, {**bare, "x": b64(b"\xff" * 32)}, {**bare, "kid": 7}, {**bare, "kid": ""},
-        {**bare, "kid": "x" * 129}, {**bare, "kid": None}, {**bare, "x": unused_bits(bare["x"])},
+        None,
+        7,
+        "x",
+        [],
+        {},
+        {"kty": "RSA", "n": "AAAA", "e": "AQAB"},
+        {"kty": "OKP", "crv": "Ed25519", "x": b64(x)},
+        {**bare, "crv": "P-384"},
+        {**bare, "kty": "ec"},
+        {**bare, "x": bare["x"] + "="},
+        {**bare, "x": 7},
+        {"kty": "EC", "crv": "P-256", "x": bare["x"]},
+        {**bare, "x": b64(x[1:])},
+        {**bare, "x": b64(b"\0" + x)},
+        {**bare, "y": b64(bytes(32))},
+        {**bare, "x": b64(bytes(32)), "y": b64(bytes(32))},
+        {**bare, "x": b64(b"\xff" * 32)},
+        {**bare, "kid": 7},
+        {**bare, "kid": ""},
+        {**bare, "kid": "x" * 129},
+        {**bare, "kid": None},
+        {**bare, "x": unused_bits(bare["x"])},
     ]
     yield "the key among odd ones", {"keys": [*bad, good], "future": [True]}
     yield "odd keys alone", {"keys": bad}
@@ -341,144 +474,8 @@ def unused_bits(text):
     return text[:-1] + alphabet[alphabet.index(text[-1]) + 1]
 
 
-PATHS = [("the sealed key", ["keys", PHONE, "ct"]), ("the ephemeral key", ["keys", PHONE, "enc"]), ("iv", ["iv"]), ("ct", ["ct"])]
-
-
-def changed():
-    two = (PHONE, TABLET)
-    for name, path in PATHS:
-        for word, place in (("first", 0), ("last", -1)):
-            yield Case(f"the {word} byte of {name} changed", devices=two).changed(path, lambda text: bend(text, place))
-    entry = Case("x", devices=two).envelope["keys"][TABLET]
-    yield Case("the entry of another device", devices=two).changed(["keys", PHONE], lambda _: entry)
-    # A sibling device that has the content key puts other content under the same keys.
-    content = encrypted.AESGCM(data(50)).encrypt(
-        data(60, 12), encrypted.pad(f'{{"id":"{ID}","at":{NOW},"content":"Meet at 5, alone."}}'.encode()), USER.encode())
-    yield Case("other content under the same keys", devices=two).changed(["ct"], lambda _: b64(content))
-    iv, moved = data(61, 12), Case("the same content under another iv", devices=two)
-    again = encrypted.AESGCM(data(50)).encrypt(iv, encrypted.pad(f'{{"id":"{ID}","at":{NOW},"content":"secret"}}'.encode()), USER.encode())
-    yield moved.text(dump({**moved.envelope, "iv": b64(iv), "ct": b64(again)}))
-    for name, length in (("a block", -16), ("a byte", -1), ("its tag", -16)):
-        yield Case(f"ct without {name}" + (" at its beginning" if name == "a block" else ""), devices=two).changed(
-            ["ct"], lambda t: b64(unb64(t)[16:] if name == "a block" else unb64(t)[:length]))
-    yield Case("the tag alone", devices=two).changed(["ct"], lambda t: b64(unb64(t)[-16:]))
-    keyless = Case("another device's key of the same envelope", devices=two).but(keys=[2])
-    yield keyless
-
-
-def malformed():
-    for name, path in PATHS:
-        yield Case(f"padding in {name}").changed(path, lambda text: text + "=")
-        yield Case(f"a line feed in {name}").changed(path, lambda text: text + "\n")
-        yield Case(f"{name} empty").changed(path, lambda _: "")
-        yield Case(f"{name} too short").changed(path, lambda text: b64(unb64(text)[:11]))
-        yield Case(f"{name} is a number").changed(path, lambda _: 7)
-        yield Case(f"{name} is null").changed(path, lambda _: None)
-        yield Case(f"{name} is missing").changed(path, None)
-    for name, path, length in [("the sealed key", PATHS[0][1], 49), ("the sealed key", PATHS[0][1], 47), ("iv", ["iv"], 13), ("iv", ["iv"], 16), ("ct", ["ct"], 15)]:
-        yield Case(f"{name} of {length} bytes").changed(path, lambda text: b64((unb64(text) + bytes(16))[:length]))
-    yield Case("unused bits in ct").changed(["ct"], unused_bits)
-    yield Case("the standard alphabet in iv").changed(["iv"], lambda _: "+/" + "A" * 14)
-    for value in ["1", "0", "-2", "2.0", "2e0", "20e-1", "02", '"2"', "true", "null", "[2]", "2.5", "1e1000", "3", "2.0000000000000000001", "18446744073709551618"]:
-        case = Case(f"e2e is {value}")
-        yield case.text(case.payload.replace('"e2e":2', f'"e2e":{value}'))
-    version1 = Case("version 1").envelope
-    yield Case("an envelope of version 1", None).but(payload=dump({
-        "ct": "yW8VexkmuhyjL6fJ3JcvHa-0XM6CBSB1RnoUUcB4LUjNajI", "e2e": 1, "iv": "rbjDztnk7_oFEBsm", "keys": {PHONE: {
-            "ct": "y8djbWk8YK55e13h3A3juKkn1qzdH5vGI7LJPOdtsLgy_2IHEX_Wgk1QadHOOWW0",
-            "enc": "TH-A95zCB86yeui1M-nhh6G9zoEOlswJai0E8aNL-Gg"}}}))
-    yield Case("an object with e2e alone", None).but(payload='{"e2e":2}')
-    yield Case("an object with e2e that is null", None).but(payload='{"e2e":null}')
-    yield Case("required encryption: an object with e2e alone", None).but(payload='{"e2e":2}', requires=True)
-    for value in ("[]", "null", '"x"', "7", "{}"):
-        yield Case(f"keys is {value}").changed(["keys"], lambda _: json.loads(value))
-    yield Case("the device's entry is a text").changed(["keys", PHONE], lambda _: "x")
-    yield Case("101 devices", '"x"', tuple(f"device-{n:03}" for n in range(100)) + (PHONE,)).but(sealing=None)
-    for name, device in [("empty", ""), ("of 129 bytes", "a" * 129), ("of dots", ".."), ("with a blank", "a b"), ("with an accent", "é"), ("with a line feed", "a\n")]:
-        entry = Case("x").envelope["keys"][PHONE]
-        yield Case(f"another device's ID is {name}").changed(["keys", device], lambda _: entry)
-    yield Case("another device's entry is malformed").changed(["keys", TABLET], lambda _: {"enc": "AAAA", "ct": "AAAA"})
-    off = b64(b"\x04" + bytes(31) + b"\x01" + bytes(31) + b"\x01")
-    sealed = Case("x").envelope["keys"][PHONE]["ct"]
-    yield Case("another device's ephemeral key is not on the curve").changed(["keys", TABLET], lambda _: {"enc": off, "ct": sealed})
-    points = [
-        ("a point that is not on the curve", off), ("zeros", b64(b"\x04" + bytes(64))),
-        ("coordinates beyond the field", b64(b"\x04" + b"\xff" * 64)),
-        ("a point of the field's prime", b64(b"\x04" + bytes.fromhex("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff") * 2)),
-    ]
-    yield from (Case(f"the ephemeral key: {name}").changed(PATHS[1][1], lambda _: text) for name, text in points)
-    yield Case("the ephemeral key: compressed").changed(PATHS[1][1], lambda t: b64(bytes([2 + unb64(t)[64] % 2]) + unb64(t)[1:33]))
-    yield Case("the ephemeral key: hybrid").changed(PATHS[1][1], lambda t: b64(bytes([6 + unb64(t)[64] % 2]) + unb64(t)[1:]))
-    yield Case("the ephemeral key: the point at infinity").changed(PATHS[1][1], lambda _: "AA")
-    yield Case("the ephemeral key: the opposite point").changed(
-        PATHS[1][1], lambda t: b64(unb64(t)[:33] + (int("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff", 16) - int.from_bytes(unb64(t)[33:], "big")).to_bytes(32, "big")))
-    yield Case("the ephemeral key of X25519").changed(PATHS[1][1], lambda _: "TH-A95zCB86yeui1M-nhh6G9zoEOlswJai0E8aNL-Gg")
-
-
-def texts():
-    """The JSON of the envelope."""
-    good = Case("x").payload
-    yield Case("unknown members").changed(["future"], lambda _: {"e2e": 1, "a": [None]})
-    yield Case("unknown members in an entry").changed(["keys", PHONE, "future"], lambda _: 7)
-    yield Case("blanks and another order").text(
-        "\n " + json.dumps(dict(reversed(Case("x").envelope.items())), indent=1).replace("\n", "\r\n\t") + " ")
-    yield Case("escaped names and values").text(
-        good.replace('"e2e"', '"e\\u0032e"').replace('"ct"', '"\\u0063t"').replace(PHONE, PHONE.replace("8", "\\u0038")))
-    for name, text in [
-        ("e2e twice", good.replace('"e2e":2', '"e2e":2,"e2e":2')), ("e2e twice, once escaped", good[:-1] + ',"\\u00652e":1}'),
-        ("a version twice", good.replace('"e2e":2', '"e2e":1,"e2e":2')),
-        ("a device twice", good.replace(f'"{PHONE}"', f'"{PHONE}":7,"{PHONE}"')),
-        ("enc twice", good.replace('"enc"', '"enc":"AAAA","enc"')), ("ct twice", good[:-1] + ',"ct":"AAAA"}'),
-        ("an unknown name twice", good[:-1] + ',"x":1,"x":1}'), ("an unknown name twice, deeper", good[:-1] + ',"x":[{"y":1,"y":1}]}'),
-        ("a byte order mark", "\ufeff" + good), ("a comma at the end", good[:-1] + ",}"), ("something behind", good + "x"),
-        ("two envelopes", good + good), ("no end", good[:-1]), ("a lone surrogate in an unknown member", good[:-1] + ',"x":"\\ud800"}'),
-        ("a lone surrogate as a name", good[:-1] + ',"\\udfff":1}'), ("33 levels", good[:-1] + ',"x":' + "[" * 32 + "]" * 32 + "}"),
-        ("a control character", good[:-1] + ',"x":"\x01"}'), ("a number with a leading zero", good[:-1] + ',"x":00}'),
-        ("a form feed between", good.replace(",", "\f,")), ("a comment", good + "/**/"),
-    ]:
-        yield Case(f"text: {name}").text(text)
-    yield Case("text: 32 levels").text(good[:-1] + ',"x":' + "[" * 31 + "]" * 31 + "}")
-    yield Case("text: a large number in an unknown member").text(good[:-1] + ',"x":1e99999}')
-    yield Case("text: within an array").text(f"[{good}]")
-    yield Case("text: within a text").text(dump(good))
-
-
-def documents():
-    """What is inside, as no sender makes it."""
-    start = f'"id":"{ID}","at":{NOW}'
-    documents = [
-        ("not JSON", "secret"), ("a text", '"secret"'), ("an array", f'[{{{start},"content":1}}]'), ("empty", ""), ("half an object", f'{{{start},"content":'),
-        ("two objects", f'{{{start},"content":1}}{{}}'), ("without id", f'{{"at":{NOW},"content":1}}'),
-        ("without at", f'{{"id":"{ID}","content":1}}'), ("without content", f"{{{start}}}"), ("with Content", f'{{{start},"Content":1}}'),
-        ("with content twice", f'{{{start},"content":1,"content":2}}'), ("with content twice, once escaped", f'{{{start},"content":1,"c\\u006fntent":2}}'),
-        ("with a name twice in its content", f'{{{start},"content":{{"a":1,"a":1}}}}'),
-        ("with a lone surrogate", f'{{{start},"content":"\\ud83d"}}'), ("with 33 levels", f'{{{start},"content":{"[" * 32}{"]" * 32}}}'),
-        ("after a byte order mark", f'\ufeff{{{start},"content":1}}'), ("followed by zeros", f'{{{start},"content":1}}\0\0'),
-        ("followed by no-break spaces", f'{{{start},"content":1}}\u00a0'),
-        ("with an escape that is none", f'{{{start},"content":"\\q"}}'), ("with a bad escape deeper", f'{{{start},"content":["\\u12"]}}'),
-    ]
-    for value in ['"1800000000"', "1800000000.0", "18e8", "-1", "1000000000000", "null", "true", "9007199254740993000"]:
-        documents.append((f"at is {value}", f'{{"id":"{ID}","at":{value},"content":1}}'))
-        documents.append((f"exp is {value}", f'{{{start},"exp":{value},"content":1}}'))
-    for name, value in [
-        ("empty", '""'), ("a number", "7"), ("null", "null"), ("without hyphens", f'"{ID.replace("-", "")}"'), ("in braces", f'"{{{ID}}}"'),
-        ("with a blank", f'"{ID} "'), ("too long", f'"{ID}0"'), ("not hexadecimal", f'"{ID[:-1]}g"'), ("of other digits", f'"{ID[:-1]}\u0661"'),
-        ("grouped otherwise", '"5f3c1c527-b0e-4f0a-9d3b-2f6a8c1e4d70"'), ("with a line feed", f'"{ID}\\n"'),
-    ]:
-        documents.append((f"id is {name}", f'{{"id":{value},"at":{NOW},"content":1}}'))
-    for name, text in documents:
-        yield Case(f"document: {name}", plain=text.encode())
-    for name, raw in [("no UTF-8", b"\xff\xfe"), ("an overlong NUL", b"\xc0\x80"), ("a surrogate in UTF-8", b"\xed\xa0\x80"), ("beyond Unicode", b"\xf4\x90\x80\x80"), ("half a character", b"\xc3")]:
-        yield Case(f"document: {name} in its content", plain=f'{{{start},"content":"'.encode() + raw + b'"}')
-    opened = [
-        ("without padding", f'{{{start},"content":"x"}}'), ("with other white space", f'\n{{ {start} ,\t"content" : "x"\r\n}}\n'), ("in another order", f'{{"content":"x","at":{NOW},"id":"{ID}"}}'),
-        ("with unknown members", f'{{"v":9,{start},"content":"x","from":"y"}}'), ("with an escaped name", f'{{{start},"c\\u006fntent":"x"}}'),
-        ("with an escaped id", f'{{"id":"\\u0035{ID[1:]}","at":{NOW},"content":"x"}}'), ("with 32 levels", f'{{{start},"content":{"[" * 31}{"]" * 31}}}'),
-        ("with an envelope as its content", f'{{{start},"content":{{"e2e":2}}}}'), ("with 5,000 blanks", f'{{{start},"content":"x"}}' + " " * 5_000),
-    ]
-    yield from (Case(f"document: {name}", plain=text.encode()) for name, text in opened)
-
-
 def cases():
+    from malformed import changed, documents, malformed, texts
+
     groups = (contents, recipients, plain, times, senders, changed, malformed, texts, documents)
     return [case.json() for group in groups for case in group()]

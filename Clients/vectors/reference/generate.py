@@ -1,7 +1,7 @@
 """Generates payloads and pushes at random, in the format of the vectors: `python3 generate.py FOLDER [SEED] [COUNT]`.
 
-Writes COUNT (2,000) cases each of e2e.json and pushes.json into FOLDER, a copy of Clients/vectors. The SDKs' own runners of
-vectors take such a folder in SECUREPUSH_VECTORS, and say whether their parsers differ from the reference.
+Writes COUNT (2,000) cases each of e2e.json and pushes.json into FOLDER, a copy of Clients/vectors. The SDKs' own runners
+of vectors take such a folder in SECUREPUSH_VECTORS, and say whether their parsers differ from the reference.
 """
 
 import base64
@@ -17,12 +17,79 @@ sys.path[:0] = [FOLDER, os.path.join(FOLDER, "../../../Examples/Send")]
 import envelopes  # noqa: E402
 import reader  # noqa: E402
 
-NUMBERS = ["0", "-0", "7", "-12", "1.5", "1e5", "1E+2", "2e-3", "1e999", "0.0", "123456789012345678901234567890",
-           "01", "+1", "1.", ".5", "-", "1e", "--1", "0x1", "NaN", "Infinity", "1_0", "1,0", "٣"]
-PIECES = ["a", "é", "🔑", " ", "\\n", "\\u0041", "\\u00e9", "\\ud83d\\udd11", "\\/", '\\"', "\\\\", "\x7f", "\u2028", "e2e",
-          "\\ud800", "\\udc00", "\\ud800\\ud800", "\\u12", "\\x41", "\\U0041", "\\a", "\\u00zz", "\t", "\n", "\x00", "\\u0000"]
-NAMES = ["a", "b", "A", "\\u0061", "é", "e\u0301", "\\u00e9", "Body", "B\\u006fdy", "Title", "Level", "Actions", "e2e",
-         "\\u0065\\u0032e", "E2E", "ct", ""]
+NUMBERS = [
+    "0",
+    "-0",
+    "7",
+    "-12",
+    "1.5",
+    "1e5",
+    "1E+2",
+    "2e-3",
+    "1e999",
+    "0.0",
+    "123456789012345678901234567890",
+    "01",
+    "+1",
+    "1.",
+    ".5",
+    "-",
+    "1e",
+    "--1",
+    "0x1",
+    "NaN",
+    "Infinity",
+    "1_0",
+    "1,0",
+    "٣",
+]
+PIECES = [
+    "a",
+    "é",
+    "🔑",
+    " ",
+    "\\n",
+    "\\u0041",
+    "\\u00e9",
+    "\\ud83d\\udd11",
+    "\\/",
+    '\\"',
+    "\\\\",
+    "\x7f",
+    "\u2028",
+    "e2e",
+    "\\ud800",
+    "\\udc00",
+    "\\ud800\\ud800",
+    "\\u12",
+    "\\x41",
+    "\\U0041",
+    "\\a",
+    "\\u00zz",
+    "\t",
+    "\n",
+    "\x00",
+    "\\u0000",
+]
+NAMES = [
+    "a",
+    "b",
+    "A",
+    "\\u0061",
+    "é",
+    "e\u0301",
+    "\\u00e9",
+    "Body",
+    "B\\u006fdy",
+    "Title",
+    "Level",
+    "Actions",
+    "e2e",
+    "\\u0065\\u0032e",
+    "E2E",
+    "ct",
+    "",
+]
 BLANKS = ["", "", "", "", " ", "\n", "\r\n", "\t", "  ", "\f", "\u00a0", "\ufeff", "/**/"]
 
 
@@ -42,7 +109,9 @@ class Generator:
         return self.pick(BLANKS[:9], BLANKS[9:]) if self.random.random() < 0.3 else ""
 
     def string(self, pieces=None):
-        pieces = [self.pick(PIECES[:14], PIECES[14:]) for _ in range(self.random.randrange(4))] if pieces is None else pieces
+        pieces = (
+            [self.pick(PIECES[:14], PIECES[14:]) for _ in range(self.random.randrange(4))] if pieces is None else pieces
+        )
         return '"' + "".join(pieces) + self.pick(['"'], ["", "'", '""'])
 
     def value(self, depth):
@@ -59,8 +128,9 @@ class Generator:
         if self.random.random() < self.mistakes:
             names = [self.random.choice(NAMES) for _ in range(self.random.randrange(1, 4))]
         colon = self.pick([":"], ["", "=", "::"])
-        return self.list("{", "}", [
-            f'"{name}"{self.blank()}{colon}{self.blank()}{self.value(depth - 1)}' for name in names])
+        return self.list(
+            "{", "}", [f'"{name}"{self.blank()}{colon}{self.blank()}{self.value(depth - 1)}' for name in names]
+        )
 
     def list(self, start, end, items):
         comma = self.pick([","], [",,", ";", ""])
@@ -153,24 +223,36 @@ def pushes(seed, count):
         choose = generator.random.choice
         form = choose(["text", "text", "raw", "data", "object", "bytes"])
         lists = {"secureId": ids[:3] * 12 + ids, "withdraw": ["1"] * 9 + values}
-        members = {name: choose(lists.get(name, values)) for name in
-                   ["secureId"] * choose([0, 1, 1, 1, 1]) + [choose(names) for _ in range(choose([0, 0, 1, 2, 3]))]}
+        members = {
+            name: choose(lists.get(name, values))
+            for name in ["secureId"] * choose([0, 1, 1, 1, 1]) + [choose(names) for _ in range(choose([0, 0, 1, 2, 3]))]
+        }
         if form == "raw":
-            words = [choose(ids[:3] * 4 + ids + ["withdraw"])] + choose([[], ["withdraw"]]) + [
-                choose(["1800000000", "AA", "now", "A" * 128, "A" * 129, "withdraw"]) for _ in range(choose([0, 2, 2, 2, 1, 3]))]
+            words = (
+                [choose(ids[:3] * 4 + ids + ["withdraw"])]
+                + choose([[], ["withdraw"]])
+                + [
+                    choose(["1800000000", "AA", "now", "A" * 128, "A" * 129, "withdraw"])
+                    for _ in range(choose([0, 2, 2, 2, 1, 3]))
+                ]
+            )
             push = choose([" "] * 18 + ["  ", "\t"]).join(words) + choose([""] * 6 + ["\n", "\r\n", " ", "\n\n"])
             expect = read_raw(push)
         elif form == "data":
             push, expect = members, read(members)
         elif form == "object":
-            push = {name: choose([value] * 12 + [7, True, None, [value], {"a": value}]) for name, value in members.items()}
+            push = {
+                name: choose([value] * 12 + [7, True, None, [value], {"a": value}]) for name, value in members.items()
+            }
             # Numbers of the reader are texts of a class of their own.
             expect = read({name: value if isinstance(value, str) else 0 for name, value in push.items()})
         else:
             generator.mistakes = choose([0, 0, 0, 0.05, 0.1])
             items = []
             for name, value in members.items():
-                items.append(f'"{choose([name, escaped.get(name, name)])}":{json.dumps(value, ensure_ascii=choose([True, False]))}')
+                items.append(
+                    f'"{choose([name, escaped.get(name, name)])}":{json.dumps(value, ensure_ascii=choose([True, False]))}'
+                )
                 if generator.random.random() < 0.2:
                     items.append(f'"more{len(items)}":{generator.value(3)}')
             if items and generator.random.random() < generator.mistakes * 2:
@@ -184,14 +266,24 @@ def pushes(seed, count):
             else:
                 expect = read_text(push)
         platform = {"object": "apple", "data": "fcmv1", "raw": "windows"}.get(form, "browser")
-        cases.append({"name": f"generated {number}", "platform": platform, "sent": None, "form": form, "push": push,
-                      "expect": expect})
+        cases.append(
+            {
+                "name": f"generated {number}",
+                "platform": platform,
+                "sent": None,
+                "form": form,
+                "push": push,
+                "expect": expect,
+            }
+        )
     return cases
 
 
 def main(folder, seed="1", count="2000"):
-    for name, version, cases in (("e2e.json", 2, payloads(int(seed), int(count))),
-                                 ("pushes.json", 1, pushes(int(seed), int(count)))):
+    for name, version, cases in (
+        ("e2e.json", 2, payloads(int(seed), int(count))),
+        ("pushes.json", 1, pushes(int(seed), int(count))),
+    ):
         lines = ",\n".join(envelopes.dump(case).replace("\ufeff", "\\ufeff") for case in cases)
         with open(os.path.join(folder, name), "w", encoding="utf-8", newline="\n") as file:
             file.write(f'{{"format": {version}, "cases": [\n{lines}\n]}}\n')

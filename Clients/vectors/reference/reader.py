@@ -287,7 +287,11 @@ def open_payload(payload, recipient, device, keys, now, sender_keys=None, requir
     if expires is not None and expires <= now:
         raise Refused("SP-EXPIRED")
     return {
-        "encrypted": True, "content": inner.spans["content"], "value": value["content"], "id": identity, "at": at,
+        "encrypted": True,
+        "content": inner.spans["content"],
+        "value": value["content"],
+        "id": identity,
+        "at": at,
         "exp": expires,
     }
 
@@ -319,8 +323,7 @@ def message(value):
                 return None
             if not re.fullmatch("[a-z0-9-]+", action["Id"]) or type(action.get("Input", False)) is not bool:
                 return None
-            found["Actions"].append(
-                {"Id": action["Id"], "Title": action["Title"], "Input": action.get("Input", False)})
+            found["Actions"].append({"Id": action["Id"], "Title": action["Title"], "Input": action.get("Input", False)})
         if len({action["Id"] for action in found["Actions"]}) < len(actions):
             return None
     return found

@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 import encrypted
 import reader
 from encrypted import b64, unb64
-from envelopes import NOW, PUSHED, OTHER, USER, bend, data, dump, odd_sets, sender_set, unused_bits
+from envelopes import NOW, PUSHED, OTHER, USER, data, dump, odd_sets, unused_bits
 
 # The scalars of the keys: the first signs now, the second did before, the third is nobody's.
 CURRENT = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"
@@ -40,13 +40,21 @@ def sign(identity, user, timestamp, withdraw, scalar):
 
 
 def push(identity=PUSHED, user=USER, withdraw=False, scalar=CURRENT, at=NOW):
-    return {"id": identity, "timestamp": str(at), "signature": sign(identity, user, at, withdraw, scalar),
-            "withdraw": withdraw}
+    return {
+        "id": identity,
+        "timestamp": str(at),
+        "signature": sign(identity, user, at, withdraw, scalar),
+        "withdraw": withdraw,
+    }
 
 
 def verify(keys, learned, user, now_ms, push):
     """The reason to refuse a push, or None."""
-    sets = [reader.key_set(value if isinstance(value, str) else dump(value)) for value in (keys, learned) if value is not None]
+    sets = [
+        reader.key_set(value if isinstance(value, str) else dump(value))
+        for value in (keys, learned)
+        if value is not None
+    ]
     known = sets[-1] or sets[0] or []
     try:
         signature = reader.binary(push["signature"], 64)
@@ -66,7 +74,12 @@ def case(name, pushed, user=USER, keys=None, learned=None, after=0):
     keys = jwks(CURRENT) if keys is None else keys
     reason = verify(keys, learned, user, NOW * 1000 + after, pushed)
     return {
-        "name": name, "keys": keys, "learnedKeys": learned, "user": user, "nowMs": NOW * 1000 + after, "push": pushed,
+        "name": name,
+        "keys": keys,
+        "learnedKeys": learned,
+        "user": user,
+        "nowMs": NOW * 1000 + after,
+        "push": pushed,
         "signedText": signed_text(pushed["id"], user, pushed["timestamp"] or "", pushed["withdraw"]),
         "expect": {"accepted": False, "reason": reason} if reason else {"accepted": True},
     }
@@ -110,8 +123,12 @@ def forgeries():
     order = reader.ORDER
     for name, first, second in (
         ("the other s of the same signature", r, (order - int.from_bytes(s, "big")).to_bytes(32, "big")),
-        ("r is zero", bytes(32), s), ("s is zero", r, bytes(32)), ("r is the order", order.to_bytes(32, "big"), s),
-        ("s is the order", r, order.to_bytes(32, "big")), ("all ones", b"\xff" * 32, b"\xff" * 32), ("r and s are zero", bytes(32), bytes(32)),
+        ("r is zero", bytes(32), s),
+        ("s is zero", r, bytes(32)),
+        ("r is the order", order.to_bytes(32, "big"), s),
+        ("s is the order", r, order.to_bytes(32, "big")),
+        ("all ones", b"\xff" * 32, b"\xff" * 32),
+        ("r and s are zero", bytes(32), bytes(32)),
         ("r and s exchanged", s, r),
     ):
         yield case(f"signature: {name}", {**push(), "signature": b64(first + second)})
@@ -119,19 +136,35 @@ def forgeries():
 
 def malformed():
     for name, text in [
-        ("no", None), ("an empty", ""), ("a zero before the", "01800000000"), ("a plus before the", "+1800000000"),
-        ("a minus before the", "-1800000000"), ("a blank after the", "1800000000 "),
-        ("a line feed after the", "1800000000\n"), ("an exponent in the", "18e8"), ("a fraction in the", "1800000000.0"),
-        ("13 digits in the", "1800000000000"), ("other digits in the", "\u0661\u0668"),
+        ("no", None),
+        ("an empty", ""),
+        ("a zero before the", "01800000000"),
+        ("a plus before the", "+1800000000"),
+        ("a minus before the", "-1800000000"),
+        ("a blank after the", "1800000000 "),
+        ("a line feed after the", "1800000000\n"),
+        ("an exponent in the", "18e8"),
+        ("a fraction in the", "1800000000.0"),
+        ("13 digits in the", "1800000000000"),
+        ("other digits in the", "\u0661\u0668"),
     ]:
         yield case(f"{name} time", {**push(), "timestamp": text})
     good = push()["signature"]
     raw = unb64(good)
     for name, text in [
-        ("no", None), ("an empty", ""), ("a short", good[:-2]), ("a long", good + "AA"), ("a padded", good + "=="),
-        ("a blank in the", "A " + good[2:]), ("a line feed after the", good + "\n"), ("unused bits in the", unused_bits(good)),
+        ("no", None),
+        ("an empty", ""),
+        ("a short", good[:-2]),
+        ("a long", good + "AA"),
+        ("a padded", good + "=="),
+        ("a blank in the", "A " + good[2:]),
+        ("a line feed after the", good + "\n"),
+        ("unused bits in the", unused_bits(good)),
         ("the standard alphabet in the", "+/" + good[2:]),
-        ("DER in the", b64(utils.encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big")))),
+        (
+            "DER in the",
+            b64(utils.encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))),
+        ),
     ]:
         yield case(f"{name} signature", {**push(), "signature": text})
 

@@ -4,7 +4,6 @@ Needs https://pypi.org/project/cryptography/ 44 or later (else the exit code is 
 from the services.
 """
 
-import json
 import os
 import sys
 
