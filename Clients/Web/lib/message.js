@@ -62,7 +62,8 @@ function messageOf(members) {
   if (body === null) throw new NoMessage();
   const level = members.has('Level') ? levels.find((known) => known === textOf(members.get('Level'))) : null;
   if (level === undefined) throw new NoMessage();
-  return { title, body, link, category, thread, level, actions: actionsOf(members), data: members.get('Data')?.json ?? null };
+  const data = members.get('Data')?.json ?? null;
+  return { title, body, link, category, thread, level, actions: actionsOf(members), data };
 }
 
 /**

@@ -60,8 +60,8 @@ const maxUnsent = 200;
 /** @returns {ClientState} */
 export const emptyState = () => ({
   owner: null, userChanges: 0, entries: [], cursor: null, isPrompted: false, unconfirmed: [], unreported: [],
-  genericTexts: [], expiring: [], registration: emptyRegistration(), keyOwner: null, keySent: null, pushKeys: null, pushKeysReadAt: null,
-  pushKeysAskedAt: null, refreshLease: null,
+  genericTexts: [], expiring: [], registration: emptyRegistration(), keyOwner: null, keySent: null, pushKeys: null,
+  pushKeysReadAt: null, pushKeysAskedAt: null, refreshLease: null,
 });
 
 /**
@@ -101,7 +101,8 @@ const members = {
   cursor: orNull(isPushID),
   unconfirmed: is.ids,
   unreported: is.ids,
-  genericTexts: (/** @type {any} */ value) => listOf((item) => isPushID(item?.id) && orNull(is.text)(item.code))(value ?? []),
+  genericTexts: (/** @type {any} */ value) => (
+    listOf((item) => isPushID(item?.id) && orNull(is.text)(item.code))(value ?? [])),
   expiring: (/** @type {any} */ value) => listOf((item) => isPushID(item?.id) && is.number(item.at))(value ?? []),
   registration: (/** @type {any} */ value) => orNull(is.uuid)(value?.installationID)
     && orNull(is.text)(value.userName) && orNull(is.text)(value.digest) && orNull(is.number)(value.registeredAt)

@@ -133,7 +133,8 @@ test('answers that are not as they should be are refused', () => {
   const bad = [
     '', '[]', '{}', '{"Id":"a"}', '{"Id":7,"Payload":1}', '{"Id":"a","Payload":01}',
     '{"Id":"a","Payload":1,"Payload":2}', '{"Id":"a","Payload":1} x', '\uFEFF{"Id":"a","Payload":1}',
-    '{"Id":"a","Payload":"x\\ud800"}', '{"Id":"a","Payload":{"\\udc00":1}}', '{"Id":"a","Payload":1,"Read":null}', '{"Id":"a","Payload":1,"Unread":-1}', '{"Id":"a","Payload":1,"Unread":1e3}',
+    '{"Id":"a","Payload":"x\\ud800"}', '{"Id":"a","Payload":{"\\udc00":1}}',
+    '{"Id":"a","Payload":1,"Read":null}', '{"Id":"a","Payload":1,"Unread":-1}', '{"Id":"a","Payload":1,"Unread":1e3}',
     `{"Id":"a","Payload":${'['.repeat(200)}${']'.repeat(200)}}`,
   ];
   for (const text of bad) assert.throws(() => readSecretAnswer(bytes(text), 'a'), { code: 'SP-JSON' }, text);

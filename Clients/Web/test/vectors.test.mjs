@@ -81,7 +81,8 @@ const inContent = ({ title: Title, body: Body, link: Link, category: Category, t
 /** A device's key of a vector. */
 async function deviceKey(jwk) {
   const privateKey = await crypto.subtle.importKey('jwk', jwk, { name: 'ECDH', namedCurve: 'P-256' }, false, ['deriveBits']);
-  return new DeviceKey(privateKey, new Uint8Array([4, ...Buffer.from(jwk.x, 'base64url'), ...Buffer.from(jwk.y, 'base64url')]), 0);
+  const [x, y] = [jwk.x, jwk.y].map((text) => Buffer.from(text, 'base64url'));
+  return new DeviceKey(privateKey, new Uint8Array([4, ...x, ...y]), 0);
 }
 
 test('vectors: end-to-end encryption', (context) => runAll(context, load('e2e').cases, async (entry) => {
@@ -94,9 +95,8 @@ test('vectors: end-to-end encryption', (context) => runAll(context, load('e2e').
       senderKeys: senderKeys && (usableSet(senderKeys, SenderKeySet) ?? new SenderKeySet([])),
       remember: async (id) => (records.get(id) ?? notification) === notification,
     });
-    opened = {
-      opened: true, encrypted: isEncrypted, content: json, id, at, exp: expiresAt, text, message: message && inContent(message),
-    };
+    const content = { content: json, id, at, exp: expiresAt, text, message: message && inContent(message) };
+    opened = { opened: true, encrypted: isEncrypted, ...content };
   } catch (error) {
     opened = { opened: false, reason: error.code };
   }
