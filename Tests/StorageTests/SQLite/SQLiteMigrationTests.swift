@@ -75,7 +75,7 @@ struct SQLiteMigrationTests {
                 }
                 return try await group.reduce(into: Set<Int>()) { $0.insert($1.version) }
             }
-            #expect(versions == [17])
+            #expect(versions == [SchemaVersion.current])
         }
     }
 }
