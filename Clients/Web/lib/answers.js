@@ -1,6 +1,7 @@
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { displays } from './display.js';
 import { isPushID } from './push.js';
+import { endOfString, isHalf } from './strict-json.js';
 
 /** The server's payloads are at most 128 deep; the answer adds three levels. */
 const maxDepth = 160;
@@ -136,16 +137,10 @@ function skipBlanks(json, start) {
  * @returns {number}
  */
 function skipString(json, start) {
-  let position = start + 1;
-  let mayBeHalf = false;
-  while (json[position] !== '"') {
-    mayBeHalf ||= json[position] === '\\' && json[position + 1] === 'u';
-    position += json[position] === '\\' ? 2 : 1;
-  }
-  if (mayBeHalf && /\p{Surrogate}/u.test(JSON.parse(json.slice(start, position + 1)))) {
-    throw new SyntaxError('Half a surrogate pair is no character.');
-  }
-  return position + 1;
+  const end = endOfString(json, start);
+  const text = json.slice(start, end);
+  if (text.includes('\\u') && isHalf(JSON.parse(text))) throw new SyntaxError('Half a surrogate pair is no character.');
+  return end;
 }
 
 /**

@@ -90,6 +90,7 @@ const undecryptable = () => new SecurePushFailure(DiagnosticCode.undecryptable);
  * @returns {boolean} `false` for a text that is not strict JSON, too
  */
 export function isEnvelope(payload) {
+  if (!payload.trimStart().startsWith('{')) return false;
   try {
     return membersOf(readStrictJSON(payload))?.has('e2e') ?? false;
   } catch {

@@ -115,15 +115,10 @@ class Scanner {
   }
 
   #string() {
-    const { text, position: start } = this;
-    let end = start + 1;
-    while (text[end] !== '"') {
-      if (end >= text.length) throw malformed();
-      end += text[end] === '\\' ? 2 : 1;
-    }
-    this.position = end + 1;
-    const string = JSON.parse(text.slice(start, end + 1));
-    if (/\p{Surrogate}/u.test(string)) throw malformed();
+    const { position: start } = this;
+    this.position = endOfString(this.text, start);
+    const string = JSON.parse(this.text.slice(start, this.position));
+    if (isHalf(string)) throw malformed();
     return string;
   }
 
@@ -139,6 +134,31 @@ class Scanner {
     return pattern.exec(this.text)?.[0];
   }
 }
+
+/**
+ * The end of a string in a JSON text, behind its quotation mark.
+ *
+ * @param {string} text
+ * @param {number} start
+ * @returns {number}
+ * @throws {SyntaxError} if it has none
+ */
+export function endOfString(text, start) {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text[first - 1] === '\\') first -= 1;
+    // An odd number of backslashes escapes the quotation mark.
+    if ((end - first) % 2 === 0) return end + 1;
+  }
+  throw malformed();
+}
+
+/**
+ * Whether a text has half a surrogate pair, which is no character.
+ *
+ * @param {string} text
+ */
+export const isHalf = (text) => /\p{Surrogate}/u.test(text);
 
 /**
  * The members of an object.
