@@ -24,7 +24,8 @@ struct SchemaChecker {
             case "const": return argument == value ? [] : ["\(pointer): \(value) is not \(argument)"]
             case "properties", "required", "additionalProperties":
                 return objectIssues(value, keyword, argument, of: schema, at: pointer)
-            case "items", "minItems", "maxItems", "uniqueItems": return arrayIssues(value, keyword, argument, at: pointer)
+            case "items", "minItems", "maxItems", "uniqueItems":
+                return arrayIssues(value, keyword, argument, at: pointer)
             case "minLength", "maxLength", "pattern", "format":
                 return textIssue(value, keyword, argument).map { ["\(pointer): \($0)"] } ?? []
             case "minimum": return (value.number ?? .infinity) >= argument.number! ? [] : ["\(pointer): too small"]
