@@ -18,12 +18,6 @@ struct SQL: Sendable, ExpressibleByStringInterpolation {
     init(stringLiteral text: String) { parts = [.text(text)] }
     init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
 
-    /// Constant text, as in `\(raw:)`.
-    init(text: String) { parts = [.text(text)] }
-
-    /// A value, or a list as an array of PostgreSQL.
-    init(parameter: SQLParameter) { parts = [.parameter(parameter)] }
-
     static func + (left: SQL, right: SQL) -> SQL {
         var sum = left
         sum.parts += right.parts
@@ -45,6 +39,9 @@ struct SQL: Sendable, ExpressibleByStringInterpolation {
         mutating func appendInterpolation<Value: SQLEncodable>(_ value: Value?) {
             parts.append(.parameter(.value(Value.sqlType, value?.sqlValue ?? .null)))
         }
+
+        /// A value, or a list, which is an array of PostgreSQL.
+        mutating func appendInterpolation(parameter: SQLParameter) { parts.append(.parameter(parameter)) }
 
         /// What the databases spell differently, such as `\(.skipLocked)`.
         mutating func appendInterpolation(_ word: SQLWord) { parts.append(.word(word)) }

@@ -22,27 +22,27 @@ struct SQLRows: Sendable {
 
     /// One statement for each row.
     var statements: [SQL] {
-        let head = SQL(text: head + " VALUES ("), end = SQL(text: ") " + conflict)
-        return rows.map { row in
-            var sql = head
-            for (index, value) in row.enumerated() {
-                if index > 0 { sql = sql + ", " }
-                sql = sql + SQL(parameter: .value(columns[index].type, value))
-            }
-            return sql + end
+        rows.map { row in
+            let values = zip(columns, row).map { "\(parameter: .value($0.type, $1))" as SQL }
+            return "\(raw: head) VALUES (\(values.joined())) \(raw: conflict)"
         }
     }
 
     /// One statement for all rows, for PostgreSQL: a column is an array. `unnest` in a list of columns costs less than
     /// in FROM, where PostgreSQL keeps all rows in a buffer first.
     var statement: SQL {
-        var sql = SQL(text: head + " SELECT ")
-        for (index, column) in columns.enumerated() {
-            if index > 0 { sql = sql + ", " }
-            sql = sql + "unnest(" + SQL(parameter: .list(column.type, rows.map { $0[index] })) + ")"
+        let arrays = columns.enumerated().map { index, column in
+            "unnest(\(parameter: .list(column.type, rows.map { $0[index] })))" as SQL
         }
-        return sql + SQL(text: " " + conflict)
+        return "\(raw: head) SELECT \(arrays.joined()) \(raw: conflict)"
     }
 
     var isEmpty: Bool { rows.isEmpty }
+}
+
+extension [SQL] {
+    /// With commas between them.
+    fileprivate func joined() -> SQL {
+        dropFirst().reduce(first ?? "") { $0 + ", " + $1 }
+    }
 }
