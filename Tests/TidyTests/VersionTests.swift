@@ -8,7 +8,10 @@ import Testing
     private static let places: [(path: String, pattern: String)] = [
         ("CHANGELOG.md", #"(?m)^## (\d\S*) - \d{4}-\d\d-\d\d$"#),
         ("Clients/Android/build.gradle.kts", #"(?m)^version = "(.*)"$"#),
+        ("Clients/Android/src/main/kotlin/securepush/ShownReport.kt", #"SDK_VERSION = "(.*)""#),
         ("Clients/Swift/README.md", #"exact: "(.*)""#),
+        ("Clients/Swift/Sources/SecurePushClient/Client/SecurePushClient.swift", #"static let version = "(.*)""#),
+        ("Clients/Web/lib/version.js", "'web/(.*)'"),
         ("Clients/Web/package.json", #""version": "(.*)""#),
         ("Clients/Windows/Package.props", "<Version>(.*)</Version>"),
         ("Clients/Windows/SecurePush.Client/Store/ShownReport.cs", #""windows/(.*)""#),
