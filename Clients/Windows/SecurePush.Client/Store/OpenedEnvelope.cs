@@ -18,8 +18,10 @@ namespace SecurePush
         /// <summary>So many more are appended before a file is written anew.</summary>
         internal const int Slack = 1000;
 
-        /// <summary>Older envelopes are refused by their own time, in seconds: 90 days.</summary>
-        private const double MaxAge = 90 * 86400;
+        /// <summary>
+        /// Older envelopes are refused by their own time, in seconds: 90 days, and it may be a day ahead.
+        /// </summary>
+        private const double MaxAge = 91 * 86400;
         private const int IdLength = 16;
         private const int Length = 40;
         private readonly byte[] record;
