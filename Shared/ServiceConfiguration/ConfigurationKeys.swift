@@ -183,7 +183,7 @@ package struct ConfigurationKeys: Sendable {
     package let dispatchWithdraw = ConfigurationKey(
         "DISPATCH_WITHDRAW", .oneOf(WithdrawalMode.self, hint: "MODE"), default: "revoked",
         meaning: "When devices remove a notification that was pushed: off, revoked (when its sender revokes it), read "
-            + "(also when one device has read it). Give all dispatchers the same value")
+            + "(also when one device has read it, on devices with push keys). Give all dispatchers the same value")
     package let silentPushMinInterval = ConfigurationKey(
         "SILENT_PUSH_MIN_INTERVAL", .durationOrOff(.seconds(1) ... .seconds(86_400)), default: "off",
         meaning: "At most one silent push per recipient and platform within this time, by all dispatchers together; "

@@ -114,11 +114,21 @@ struct ClientDeviceTests {
 
     @Test func `What one device has read disappears from the others`() async throws {
         try await withStack { stack in
-            let devices = try await Devices(stack, dispatcher: ["DISPATCH_WITHDRAW": "read"])
-            let reader = try await devices.start("apple", "--login-after", "1s")
+            // Without push keys a device asks the server first, and keeps what is not revoked.
+            let key = stack.folder.appending(path: "push.pem").path
+            let keys = stack.folder.appending(path: "push.json").path
+            let made = try stack.run(
+                "securepush",
+                [
+                    "keys", "generate", "--push", "--push-signing-key-file", key, "--push-verification-keys-file", keys,
+                ], [:])
+            #expect(try await made.exitCode(within: .seconds(60)) == 0, "\(made.standardError)")
+            let devices = try await Devices(
+                stack, dispatcher: ["DISPATCH_WITHDRAW": "read", "PUSH_SIGNING_KEY_FILE": key])
+            let reader = try await devices.start("apple", "--login-after", "1s", "--push-keys-file", keys)
             var others: [ProcessUnderTest] = []
             for platform in ["fcmv1", "windows"] {
-                others.append(try await devices.start(platform, "--login-after", "1h"))
+                others.append(try await devices.start(platform, "--login-after", "1h", "--push-keys-file", keys))
             }
             try await devices.send()
             let areGone = try await eventually(within: .seconds(60)) {
