@@ -84,8 +84,8 @@ struct ConnectorConformance<Harness: ConnectorHarness> {
         let request = try await harness.request("silence")
         try await harness.prepare([.silence])
         let start = ContinuousClock.now
-        let result = await harness.connector.push(request, deadline: start + .milliseconds(500))
-        #expect(ContinuousClock.now - start >= .milliseconds(500), "silence ends at the deadline, not before")
+        let result = await harness.connector.push(request, deadline: start + .seconds(2))
+        #expect(ContinuousClock.now - start >= .seconds(2), "silence ends at the deadline, not before")
         expect(result, .unanswered, "silence")
         // A deadline that has passed is no reason to wait.
         let late = await harness.connector.push(request, deadline: .now - .seconds(1))
