@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { seal as sealFor } from '../../../../Examples/Send/encrypted.mjs';
 
 /** A key of a sender, and the JWK Set with its public key. */
@@ -14,5 +14,7 @@ export function makeSender(kid = 'sender-1') {
  */
 export const seal = (devices, { content = 'The code is 4711.', at, exp = undefined, sender = null } = {}) => sealFor(
   content, 'alice', devices, {
-    expires: exp, signWith: sender?.privateKey, kid: sender?.kid, random: { at: Math.floor(at) },
+    signWith: sender?.privateKey, kid: sender?.kid,
+    // The time of the test, and not the true one.
+    random: { document: JSON.stringify({ id: randomUUID(), at: Math.floor(at), exp, content }) },
   });

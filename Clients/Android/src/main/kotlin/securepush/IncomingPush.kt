@@ -47,7 +47,7 @@ class IncomingPush internal constructor(
             if (content.size > MAX_CONTENT_BYTES) return unusable
             try {
                 Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content))
-                return JsonReader.read(content) { reader, span ->
+                return JsonReader.read(content, strict = true) { reader, span ->
                     val members = reader.members(span)
                     // Only these are read. A value that is no text makes the push unusable, or counts as missing.
                     of(NAMES.filter { it in members }.associateWith { name -> members[name]?.let { text(reader, it) } })
