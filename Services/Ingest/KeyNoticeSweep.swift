@@ -46,7 +46,7 @@ struct KeyNoticeSweep: Sendable {
             }
             problem.succeeded(to: logger)
         } catch {
-            problem.failed("\(ErrorText.describe(error))", to: logger)
+            problem.failed(ErrorText.describe(error), to: logger)
         }
     }
 

@@ -7,8 +7,7 @@ import ServiceRuntime
 func retrievalRoutes<Context: RequestContext>(
     notifications: NotificationReadController, shown: ShownController, answers: AnswerController,
     tokens: TokenController, pushKeys: PushKeysController, changes: DeviceChanges, keys: any DeviceStore,
-    noticesKeys: Bool = false,
-    cors: CORSPolicy?
+    noticesKeys: Bool = false, cors: CORSPolicy?
 ) -> Routes<Context> {
     let users = notifications.users
     let installations = InstallationController(users: users, changes: changes)

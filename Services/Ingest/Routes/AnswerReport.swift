@@ -32,11 +32,9 @@ extension NotificationStatusController {
         case nil: return nil
         case .failed: return .failed
         case .given(let answer):
-            guard let sealed = answer.text else { return .given(answer, text: nil) }
-            if sealer.isMissingKey(of: sealed) { await sealer.check() }
             do {
-                let text = try sealer.open(sealed, id: record.id, recipient: record.recipient, as: .answer)
-                return .given(answer, text: String(decoding: text, as: UTF8.self))
+                return .given(
+                    answer, text: try await sealer.text(of: answer, to: record.id, recipient: record.recipient))
             } catch {
                 logger.error(
                     "The text of an answer could not be opened",

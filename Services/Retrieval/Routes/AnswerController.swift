@@ -51,7 +51,7 @@ struct AnswerController: Sendable {
         let access = open.state.access(at: now)
         if access == .absent { throw NotificationReadController.notFound }
         if access != .revoked, let answer = open.answer, answer.action == given.action,
-            try await text(of: answer, id, user) == given.text
+            try await sealer.text(of: answer, to: id, recipient: user) == given.text
         {
             return true
         }
@@ -99,12 +99,6 @@ struct AnswerController: Sendable {
         return try await store.answer(
             id, Answer(action: given.action, text: text, at: .now, deviceID: given.deviceID),
             textUntil: open.state.expiresAt + Question.textRetention)
-    }
-
-    private func text(of answer: Answer, _ id: NotificationID, _ user: UserName) async throws -> String? {
-        guard let sealed = answer.text else { return nil }
-        if sealer.isMissingKey(of: sealed) { await sealer.check() }
-        return String(decoding: try sealer.open(sealed, id: id, recipient: user, as: .answer), as: UTF8.self)
     }
 
     /// Compares in constant time.

@@ -1,7 +1,8 @@
 import Foundations
 
 extension SendWait {
-    private static let interval = Duration.milliseconds(500)
+    /// A person answers: nobody waits for the half second.
+    private static let answerInterval = Duration.milliseconds(500)
 
     /// Waits for the answer of each notification, and prints it: the action alone, after the ID if there are several,
     /// or an object with `--json`.
@@ -9,36 +10,26 @@ extension SendWait {
     /// - Parameter wanted: the first of `--answers`. Another one is a failure, so that `send … && deploy` is safe.
     /// - Throws: ``CommandFailure``: `otherAnswer`, or `failed` if a notification has no answer and gets none.
     func answers(_ ids: [String], wanted: String, _ client: APIClient, on console: Console) async throws {
-        let start = ContinuousClock.now
-        var (waiting, ended, others) = (ids.map { (id: $0, status: "") }, [String](), [String]())
-        while true {
-            var left: [(id: String, status: String)] = []
-            for (id, _) in waiting {
-                let path = "/api/notifications/\(PercentCoding.encode(id))/status"
-                let status = try await client.get(path, as: Wire.Status.self).value
-                if let answer = status.answer {
-                    try show(answer, of: id, isAlone: ids.count == 1, on: console)
-                    if answer.failed == true {
-                        ended.append("\(id): too many challenges were wrong")
-                    } else if answer.action != wanted {
-                        others.append("\(id): \(answer.action ?? "")")
-                    }
-                } else if status.status == "expired" || status.status == "revoked" {
-                    ended.append("\(id): \(status.status)")
-                } else {
-                    left.append((id, status.status))
+        var (ended, others) = ([String](), [String]())
+        let (waiting, took) = try await follow(ids, every: Self.answerInterval, client) { id, status in
+            if let answer = status.answer {
+                try show(answer, of: id, isAlone: ids.count == 1, on: console)
+                if answer.failed == true {
+                    ended.append("\(id): too many challenges were wrong")
+                } else if answer.action != wanted {
+                    others.append("\(id): \(answer.action ?? "")")
                 }
+                return true
             }
-            waiting = left
-            if waiting.isEmpty || ContinuousClock.now - start >= limit { break }
-            try await Task.sleep(for: Self.interval)
+            guard ["expired", "revoked"].contains(status.status) else { return false }
+            ended.append("\(id): \(status.status)")
+            return true
         }
-        let took = (ContinuousClock.now - start).spoken
-        ended += waiting.map { "\($0.id): still \($0.status)" }
+        ended += waiting
         guard ended.isEmpty else {
             throw CommandFailure(
                 .failed, "\(ended.count) of \(ids.count) notifications have no answer after \(took).",
-                details: (ended + others).map(\.printable), hint: "They were sent. `securepush status ID` shows more.")
+                details: (ended + others).map(\.printable), hint: Self.hint)
         }
         guard others.isEmpty else {
             throw CommandFailure(

@@ -39,31 +39,45 @@ struct SendWait: ParsableArguments {
     /// - Throws: ``CommandFailure`` with code `failed` that lists the notifications that are not as wanted.
     func run(_ ids: [String], _ client: APIClient, on console: Console) async throws {
         guard let goal = wait else { return }
+        var failed: [String] = []
+        let (waiting, took) = try await follow(ids, every: Self.interval, client) { id, status in
+            let isReached = goal.isReached(by: status.status)
+            if isReached == false { failed.append("\(id): \(status.status)") }
+            return isReached != nil
+        }
+        guard waiting.isEmpty, failed.isEmpty else {
+            let details = (failed + waiting).map(\.printable)
+            throw CommandFailure(
+                .failed, "\(details.count) of \(ids.count) notifications were not \(goal.rawValue) after \(took).",
+                details: details, hint: Self.hint)
+        }
+        if !console.isJSON { console.message("\(goal.rawValue) after \(took)") }
+    }
+
+    static let hint = "They were sent. `securepush status ID` shows more."
+
+    /// Asks for the statuses until all have come to their end, or ``limit`` is over.
+    ///
+    /// - Parameter isOver: whether a notification is not waited for any more.
+    /// - Returns: those that are still waited for, with their statuses, and how long it took; both for people.
+    func follow(
+        _ ids: [String], every interval: Duration, _ client: APIClient,
+        _ isOver: (_ id: String, _ status: Wire.Status) throws -> Bool
+    ) async throws -> (waiting: [String], took: String) {
         let start = ContinuousClock.now
-        var (waiting, failed) = (ids.map { (id: $0, status: "") }, [String]())
+        var waiting = ids.map { (id: $0, status: "") }
         while true {
             var left: [(id: String, status: String)] = []
             for (id, _) in waiting {
                 let path = "/api/notifications/\(PercentCoding.encode(id))/status"
-                let status = try await client.get(path, as: Wire.Status.self).value.status
-                switch goal.isReached(by: status) {
-                case true: continue
-                case false: failed.append("\(id): \(status)")
-                default: left.append((id, status))
-                }
+                let status = try await client.get(path, as: Wire.Status.self).value
+                if try !isOver(id, status) { left.append((id, status.status)) }
             }
             waiting = left
             if waiting.isEmpty || ContinuousClock.now - start >= limit { break }
-            try await Task.sleep(for: Self.interval)
+            try await Task.sleep(for: interval)
         }
-        let took = (ContinuousClock.now - start).spoken
-        guard waiting.isEmpty, failed.isEmpty else {
-            let details = (failed + waiting.map { "\($0.id): still \($0.status)" }).map(\.printable)
-            throw CommandFailure(
-                .failed, "\(details.count) of \(ids.count) notifications were not \(goal.rawValue) after \(took).",
-                details: details, hint: "They were sent. `securepush status ID` shows more.")
-        }
-        if !console.isJSON { console.message("\(goal.rawValue) after \(took)") }
+        return (waiting.map { "\($0.id): still \($0.status)" }, (ContinuousClock.now - start).spoken)
     }
 }
 

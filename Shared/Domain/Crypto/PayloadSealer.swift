@@ -50,6 +50,15 @@ package final class PayloadSealer: Sendable {
         }
     }
 
+    /// The text of a recipient's answer; `nil` if there is none, or if it was destroyed.
+    package func text(
+        of answer: Answer, to id: NotificationID, recipient: UserName
+    ) async throws(PayloadError) -> String? {
+        guard let sealed = answer.text else { return nil }
+        if isMissingKey(of: sealed) { await check() }
+        return String(decoding: try open(sealed, id: id, recipient: recipient, as: .answer), as: UTF8.self)
+    }
+
     /// Identifies a text without revealing it: a MAC with a key that is derived from the first key. Nobody who has only
     /// a copy of the database can find a short text by trying.
     ///

@@ -33,13 +33,15 @@ package struct DeviceReport: Sendable, Hashable {
     package static func isCode(_ text: String) -> Bool {
         let rest = text.utf8.dropFirst(3)
         return text.utf8.starts(with: "SP-".utf8) && (1...16).contains(rest.count)
-            && rest.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
+            && codeBytes.containsAll(rest)
     }
 
     /// Whether a text can name an SDK: 1 to 64 visible ASCII characters.
     package static func isSDK(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        (1...64).contains(text.utf8.count) && ByteSet.visible.containsAll(text)
     }
+
+    private static let codeBytes = ByteSet.digits.union(ByteSet(0x41...0x5A))
 }
 
 /// The last report of one device about a notification.

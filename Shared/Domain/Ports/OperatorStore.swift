@@ -34,8 +34,8 @@ package protocol OperatorStore: Sendable {
 
     // Which payload keys are needed.
 
-    /// Counts the payloads and the texts of answers that can still be read at `now` by their keys, among the next `limit` that were accepted
-    /// after a notification; `nil` begins with the oldest.
+    /// Counts the payloads and the texts of answers that can still be read at `now` by their keys, among the next
+    /// `limit` that were accepted after a notification; `nil` begins with the oldest.
     func payloadKeys(after: NotificationID?, limit: Int, now: Timestamp) async throws -> PayloadKeyPage
 
     // What destroys data that has expired, in batches short enough to run beside live traffic.
@@ -44,8 +44,8 @@ package protocol OperatorStore: Sendable {
     /// call it at the same time; rows locked by another process are skipped. A row that the database refuses to change
     /// keeps no others, see ``PurgeReport/refusal``.
     ///
-    /// Due are the ciphertext of expired notifications, the texts of answers (``Question/textRetention``), the rows of notifications that expired longer ago than
-    /// ``RetentionPolicy/tombstone``, and expired idempotency keys.
+    /// Due are the ciphertext of expired notifications, the texts of answers (``Question/textRetention``), the rows of
+    /// notifications that expired longer ago than ``RetentionPolicy/tombstone``, and expired idempotency keys.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport
 }
 

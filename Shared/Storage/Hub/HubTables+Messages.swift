@@ -168,8 +168,7 @@ extension SQL {
         """
     }
 
-    static let messageColumns: SQL =
-        "id, hub, state, enqueued_at, completed_at, tags, outcomes, body, purge_at"
+    static let messageColumns: SQL = "\(raw: messageRows.names)"
 
     private static let messageRows = SQLRows(
         into: "hub_messages",

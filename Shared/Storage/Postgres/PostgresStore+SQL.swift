@@ -61,9 +61,7 @@ extension PostgresStore: SQLStore {
     }
 
     func insert(_ rows: SQLRows, bytes: Int) async throws {
-        if rows.isEmpty { return }
-        let sql = rows.statement
-        _ = try await finish(PostgresStatement.cached(sql), sql.postgresParameters)
+        if !rows.isEmpty { try await run(rows.statement) }
     }
 }
 

@@ -18,7 +18,10 @@ struct SQLRows: Sendable {
 
     mutating func append(_ values: [SQLValue]) { rows.append(values) }
 
-    private var head: String { "INSERT INTO \(table) (\(columns.map(\.name).joined(separator: ", ")))" }
+    /// The names of the columns.
+    var names: String { columns.map(\.name).joined(separator: ", ") }
+
+    private var head: String { "INSERT INTO \(table) (\(names))" }
 
     /// One statement for each row.
     var statements: [SQL] {
