@@ -1,38 +1,16 @@
 package com.example.securepush
 
-import android.app.Activity
 import android.content.Context
 import android.content.Intent
-import android.os.Bundle
-import android.view.WindowManager
 import android.widget.Button
 import android.widget.EditText
-import android.widget.LinearLayout
-import android.widget.ScrollView
-import android.widget.TextView
 import securepush.AnswerFailure
 import securepush.Message
 import securepush.PushID
 import securepush.SecretNotification
 
 /** One message, in its whole length: title, text, link, and the buttons by which the user answers. */
-class MessageActivity : Activity() {
-    private lateinit var session: Session
-    private lateinit var column: LinearLayout
-
-    override fun onCreate(state: Bundle?) {
-        super.onCreate(state)
-        // Neither screenshots nor the list of recent apps show the message.
-        window.setFlags(WindowManager.LayoutParams.FLAG_SECURE, WindowManager.LayoutParams.FLAG_SECURE)
-        session = (applicationContext as ExampleApplication).session
-        column = LinearLayout(this)
-        column.orientation = LinearLayout.VERTICAL
-        column.fitsSystemWindows = true
-        val scroll = ScrollView(this)
-        scroll.addView(column)
-        setContentView(scroll)
-    }
-
+class MessageActivity : ColumnActivity() {
     /** The message is fetched each time, so that it is gone when the sender has revoked it or the user has left. */
     override fun onResume() {
         super.onResume()
@@ -46,8 +24,6 @@ class MessageActivity : Activity() {
         column.removeAllViews()
         super.onStop()
     }
-
-    private fun onScreen(work: () -> Unit) = runOnUiThread { if (!isDestroyed) work() }
 
     private fun show(secret: SecretNotification) {
         column.removeAllViews()
@@ -96,17 +72,6 @@ class MessageActivity : Activity() {
     }
 
     private fun written(field: EditText?): String? = field?.text?.toString()?.trim()?.takeIf { it != "" }
-
-    private fun line(content: String): TextView {
-        val line = TextView(this)
-        line.text = content
-        return line
-    }
-
-    private fun say(content: String) {
-        column.removeAllViews()
-        column.addView(line(content))
-    }
 
     companion object {
         private const val ID = "id"

@@ -1,30 +1,14 @@
 package com.example.securepush
 
-import android.app.Activity
-import android.os.Bundle
 import android.widget.Button
-import android.widget.LinearLayout
-import android.widget.ScrollView
-import android.widget.TextView
 import java.text.DateFormat
 import java.util.Date
 import securepush.InboxEntry
 
 /** The user's messages, the newest first. The list says nothing of their texts; a tap opens one. */
-class MessagesActivity : Activity() {
-    private lateinit var session: Session
-    private lateinit var column: LinearLayout
-
-    override fun onCreate(state: Bundle?) {
-        super.onCreate(state)
-        session = (applicationContext as ExampleApplication).session
-        column = LinearLayout(this)
-        column.orientation = LinearLayout.VERTICAL
-        column.fitsSystemWindows = true
-        val scroll = ScrollView(this)
-        scroll.addView(column)
-        setContentView(scroll)
-    }
+class MessagesActivity : ColumnActivity() {
+    /** It shows no text of a message. */
+    override val isPrivate = false
 
     override fun onResume() {
         super.onResume()
@@ -33,8 +17,6 @@ class MessagesActivity : Activity() {
             { reason -> onScreen { say(getString(R.string.app_status_failed, reason)) } }
         )
     }
-
-    private fun onScreen(work: () -> Unit) = runOnUiThread { if (!isDestroyed) work() }
 
     private fun show(entries: List<InboxEntry>) {
         if (entries.isEmpty()) return say(getString(R.string.app_messages_none))
@@ -46,12 +28,5 @@ class MessagesActivity : Activity() {
             row.setOnClickListener { startActivity(MessageActivity.intent(this, entry.id.rawValue)) }
             column.addView(row)
         }
-    }
-
-    private fun say(text: String) {
-        val line = TextView(this)
-        line.text = text
-        column.removeAllViews()
-        column.addView(line)
     }
 }
