@@ -29,6 +29,11 @@ public struct OpenedEnvelope: Sendable, Hashable {
         (self.id, self.createdAt, self.expiresAt, self.content) = (uuid, createdAt, expiresAt, content.json)
     }
 
+    /// Whether it was made neither longer ago than ``maxAge`` nor later than ``maxAhead`` from now.
+    ///
+    /// - Parameter now: seconds since 1970, rounded down.
+    public func isTimely(at now: Int) -> Bool { createdAt - now <= Self.maxAhead && now - createdAt <= Self.maxAge }
+
     /// The last checks.
     ///
     /// - Parameters:
@@ -36,9 +41,7 @@ public struct OpenedEnvelope: Sendable, Hashable {
     ///   - now: seconds since 1970, rounded down.
     /// - Throws: ``EnvelopeError/replayed`` or ``EnvelopeError/expired``.
     public func verify(wasOpenedBefore: Bool, now: Int) throws(EnvelopeError) {
-        guard createdAt - now <= Self.maxAhead, now - createdAt <= Self.maxAge, !wasOpenedBefore else {
-            throw .replayed
-        }
+        guard isTimely(at: now), !wasOpenedBefore else { throw .replayed }
         if let expiresAt, expiresAt <= now { throw .expired }
     }
 

@@ -74,8 +74,7 @@ extension SecurePushClient {
     private func verify(_ content: OpenedEnvelope, of id: PushID) async throws {
         let now = Int(clock.date.timeIntervalSince1970.rounded(.down))
         // One of another time is refused without a record.
-        guard content.createdAt - now <= OpenedEnvelope.maxAhead, now - content.createdAt <= OpenedEnvelope.maxAge
-        else { throw EnvelopeError.replayed }
+        guard content.isTimely(at: now) else { throw EnvelopeError.replayed }
         let record = EnvelopeRecord(content.id, under: id, createdAt: Int64(content.createdAt))
         let isNew: Bool
         do {
