@@ -1,5 +1,6 @@
 import { decodeBase64URL, encodeBase64URL } from './base64url.js';
 import { isPoint, jwkOf, thumbprint } from './p256.js';
+import { hexadecimal } from './user-tag.js';
 
 /** A device makes a new key at this age of the last one, in seconds. */
 export const secondsPerKey = 30 * 86_400;
@@ -72,7 +73,7 @@ export class DeviceKey {
    */
   async fingerprint(crypto = globalThis.crypto) {
     const digest = (await thumbprint(this.point, crypto)).subarray(0, 16);
-    const digits = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const digits = Array.from(digest, hexadecimal).join('');
     return digits.replace(/.{4}(?!$)/g, '$& ');
   }
 }

@@ -1,6 +1,7 @@
 import { AnswerReader } from './answers.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { outcomeFailure } from './inbox.js';
+import { isInstallationID } from './push.js';
 
 /** @typedef {import('./client.js').SecurePushClient} SecurePushClient */
 
@@ -17,10 +18,6 @@ import { outcomeFailure } from './inbox.js';
 /** The most that the server sends on a page. */
 const maxEntries = 100;
 const maxPages = 10;
-
-/** The ID becomes a part of a path. */
-const isID = (/** @type {unknown} */ id) => (
-  typeof id === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(id) && !/^\.+$/.test(id));
 
 /**
  * The user's devices, in the order of their IDs.
@@ -59,7 +56,7 @@ function readPage(body, own) {
     const members = AnswerReader.of(body).members();
     const devices = AnswerReader.elements(members.get('Installations') ?? '', maxEntries).map((element) => {
       const { installationId: id, platform, LastSeenAt: lastSeenAt = null } = JSON.parse(element);
-      if (!isID(id) || typeof platform !== 'string') throw new SyntaxError('This is no installation.');
+      if (!isInstallationID(id) || typeof platform !== 'string') throw new SyntaxError('This is no installation.');
       return { id, platform, lastSeenAt: typeof lastSeenAt === 'string' ? lastSeenAt : null, isThisDevice: id === own };
     });
     return { devices, hasNext: members.has('Next') };
@@ -76,7 +73,7 @@ function readPage(body, own) {
  * @throws {SecurePushFailure}
  */
 export async function removeOtherDevice(client, id) {
-  if (!isID(id)) throw new SecurePushFailure(DiagnosticCode.status(404));
+  if (!isInstallationID(id)) throw new SecurePushFailure(DiagnosticCode.status(404));
   const outcome = await client.connection.send(
     { method: 'DELETE', path: `api/installations/${id}`, success: 204 }, client.begin().deadline);
   const isGone = outcome.kind === 'refused' && [404, 410].includes(outcome.status);

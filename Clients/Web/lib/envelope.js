@@ -3,7 +3,9 @@ import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { decrypt, join, openHPKE } from './hpke.js';
 import { readMessage } from './message.js';
 import { isPoint, isSigned } from './p256.js';
+import { isInstallationID } from './push.js';
 import { membersOf, readStrictJSON, textOf } from './strict-json.js';
+import { hexadecimal } from './user-tag.js';
 
 /**
  * End-to-end encrypted payloads: `{"e2e":2,"keys":{"DEVICE":{"enc","ct"}},"iv","ct"}`, and with a signature `"from"` and
@@ -55,9 +57,28 @@ export const maxAge = 90 * 86_400;
  * @throws {SecurePushFailure} `SP-DECRYPT` if it is not strict JSON, malformed or does not open; `SP-SENDER`; `SP-KEY` if it
  *   is not for this device; `SP-REPLAY`, `SP-EXPIRED`, `SP-PLAIN`; and the errors of `remember`
  */
-export async function openEnvelope(payload, {
-  recipient, device, keys, senderKeys = null, requiresEncryption = false, now = Date.now() / 1000,
-  remember = async () => true, crypto = globalThis.crypto,
+export async function openEnvelope(payload, { recipient, device, keys, ...options }) {
+  return openPayload(payload, async () => ({ recipient, device, keys }), options);
+}
+
+/**
+ * {@link openEnvelope} with a function that gives the receiver. It is called for what is encrypted, or claims to be.
+ *
+ * @param {string} payload
+ * @param {() => Promise<{recipient: string, device: string | null, keys:
+ *   readonly import('./device-key.js').DeviceKey[]}>} receiver
+ * @param {object} options
+ * @param {import('./key-set.js').SenderKeySet | null} [options.senderKeys]
+ * @param {boolean} [options.requiresEncryption]
+ * @param {number} [options.now]
+ * @param {(id: string, at: number) => Promise<boolean>} [options.remember]
+ * @param {Crypto} [options.crypto]
+ * @returns {Promise<Opened>}
+ * @throws {SecurePushFailure} as `openEnvelope` does, and the errors of `receiver`
+ */
+export async function openPayload(payload, receiver, {
+  senderKeys = null, requiresEncryption = false, now = Date.now() / 1000, remember = async () => true,
+  crypto = globalThis.crypto,
 }) {
   const value = strictly(payload);
   const members = membersOf(value);
@@ -65,6 +86,7 @@ export async function openEnvelope(payload, {
     if (requiresEncryption) throw new SecurePushFailure(DiagnosticCode.notEncrypted);
     return { json: value.json, ...readMessage(value), isEncrypted: false, id: null, at: null, expiresAt: null };
   }
+  const { recipient, device, keys } = await receiver();
   const envelope = readEnvelope(members);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', join(envelope.iv, envelope.ct)));
   if (senderKeys && !await isOfSender(envelope, senderKeys, signedText(recipient, digest), crypto)) {
@@ -82,21 +104,6 @@ export async function openEnvelope(payload, {
 }
 
 const undecryptable = () => new SecurePushFailure(DiagnosticCode.undecryptable);
-
-/**
- * Whether a payload is encrypted, or claims to be: it is an object with a member `e2e`.
- *
- * @param {string} payload the JSON text of the payload
- * @returns {boolean} `false` for a text that is not strict JSON, too
- */
-export function isEnvelope(payload) {
-  if (!payload.trimStart().startsWith('{')) return false;
-  try {
-    return membersOf(readStrictJSON(payload))?.has('e2e') ?? false;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * @param {string | Uint8Array} json
@@ -130,9 +137,6 @@ function readEnvelope(members) {
   return { iv, ct, keys, from, sig };
 }
 
-/** An installation's ID, as the server takes it. */
-const isDevice = (/** @type {string} */ name) => /^[A-Za-z0-9._-]{1,128}$/.test(name) && !/^\.+$/.test(name);
-
 /**
  * @param {string} name
  * @param {Members | null} entry
@@ -140,7 +144,7 @@ const isDevice = (/** @type {string} */ name) => /^[A-Za-z0-9._-]{1,128}$/.test(
 function readSealedKey(name, entry) {
   const enc = entry && bytesOf(entry, 'enc');
   const ct = entry && bytesOf(entry, 'ct');
-  if (!isDevice(name) || enc?.length !== 65 || enc[0] !== 4 || ct?.length !== 48) throw undecryptable();
+  if (!isInstallationID(name) || enc?.length !== 65 || enc[0] !== 4 || ct?.length !== 48) throw undecryptable();
   return { enc, ct };
 }
 
@@ -151,7 +155,7 @@ function readSealedKey(name, entry) {
  * @param {Uint8Array} digest of `iv` and `ct`
  */
 const signedText = (recipient, digest) => (
-  `${version}\n${recipient}\n${Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')}\n`);
+  `${version}\n${recipient}\n${Array.from(digest, hexadecimal).join('')}\n`);
 
 /**
  * @param {ReturnType<typeof readEnvelope>} envelope

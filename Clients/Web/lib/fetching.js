@@ -2,10 +2,9 @@ import { readSecretAnswer } from './answers.js';
 import { DiagnosticCode, isGoneStatus, SecurePushFailure } from './codes.js';
 import { textDigest } from './device-digest.js';
 import { stricter } from './display.js';
-import { isEnvelope, maxAge, openEnvelope } from './envelope.js';
+import { maxAge, openPayload } from './envelope.js';
 import { endWithdrawn, resolveInDoubtClaims, showWithdrawn } from './receiving.js';
 import { wakeReport } from './report.js';
-import { emptyState } from './state.js';
 import { isLocked } from './store.js';
 
 /**
@@ -223,11 +222,12 @@ async function claim(client, secret, request, deadline) {
  */
 export async function decrypt(client, { id, json: payload, wasRead, ...fetched }) {
   const { clock: { now }, configuration: { senderKeys, requiresEncryption, ...configuration }, crypto, store } = client;
-  const needsKeys = isEnvelope(payload);
-  const keys = needsKeys ? await store.deviceKeys() : [];
-  const { owner, registration } = needsKeys ? await client.keeper.read() : emptyState();
-  const { json, text, message, isEncrypted, ...content } = await openEnvelope(payload, {
-    recipient: owner ?? '', device: registration.installationID, keys, senderKeys, requiresEncryption, now, crypto,
+  const { json, text, message, isEncrypted, ...content } = await openPayload(payload, async () => {
+    const keys = await store.deviceKeys();
+    const { owner, registration } = await client.keeper.read();
+    return { recipient: owner ?? '', device: registration.installationID, keys };
+  }, {
+    senderKeys, requiresEncryption, now, crypto,
     remember: async (envelope, at) => store.rememberEnvelope(
       { id: envelope, notification: await textDigest(crypto, id), at, expired: now - maxAge }),
   });

@@ -12,6 +12,15 @@ const maxPushBytes = 8 * 1024;
  */
 export const isPushID = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
+/**
+ * Whether a value is the ID of an installation, as the server takes it. It can be a part of a path.
+ *
+ * @param {unknown} value
+ * @returns {value is string}
+ */
+export const isInstallationID = (value) => (
+  typeof value === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(value) && !/^\.+$/.test(value));
+
 /** @returns {IncomingPush} one that is for this SDK, and has no ID that can be used */
 const unusable = () => new IncomingPush({ isSecurePush: true });
 

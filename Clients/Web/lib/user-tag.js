@@ -26,4 +26,4 @@ export async function userTag(userName, crypto = globalThis.crypto) {
 }
 
 /** @param {number} byte */
-const hexadecimal = (byte) => byte.toString(16).padStart(2, '0');
+export const hexadecimal = (byte) => byte.toString(16).padStart(2, '0');
