@@ -102,12 +102,12 @@ struct PostgresMigrator: Sendable {
     }
 
     /// A schema with our tables that the session does not use. Until a session set its own `search_path`, a role's
-    /// default could name it.
+    /// default could name it. Tables that the session sees are those that another process has created meanwhile.
     private var findElsewhere: String {
         """
         SELECT space.nspname::text FROM pg_catalog.pg_class AS versions
         JOIN pg_catalog.pg_namespace AS space ON space.oid = versions.relnamespace
-        WHERE versions.relname = '\(schema.markTable)' AND EXISTS (
+        WHERE versions.relname = '\(schema.markTable)' AND NOT pg_catalog.pg_table_is_visible(versions.oid) AND EXISTS (
             SELECT FROM pg_catalog.pg_class AS known
             WHERE known.relname = '\(schema.knownTable)' AND known.relnamespace = versions.relnamespace
         ) LIMIT 1

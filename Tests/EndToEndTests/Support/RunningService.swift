@@ -20,8 +20,21 @@ struct RunningService: Sendable {
     ) async throws -> Answer {
         var fields = HTTPHeaders(headers.map { ($0.key, $0.value) })
         if let authorization { fields.replaceOrAdd(name: "Authorization", value: authorization) }
-        return try await Self.http.send(
-            method, port: port, path, headers: fields, bearer: bearer, json: body, timeout: .seconds(60))
+        do {
+            return try await Self.http.send(
+                method, port: port, path, headers: fields, bearer: bearer, json: body, timeout: .seconds(60))
+        } catch {
+            throw NotAnswered(
+                service: process.name, isRunning: process.isRunning, error: "\(error)",
+                log: process.standardError.suffix(2000))
+        }
+    }
+
+    private struct NotAnswered: Error {
+        let service: String
+        let isRunning: Bool
+        let error: String
+        let log: Substring
     }
 
     /// Sends a payload, given as JSON text, and expects 201.

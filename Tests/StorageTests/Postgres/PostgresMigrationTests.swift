@@ -16,6 +16,24 @@ struct PostgresMigrationTests {
         }
     }
 
+    /// The services of a stack start one after the other, in the time in which the first one creates the schema.
+    @Test func `Of processes that start one after the other, one creates the schema and none is refused`() async throws {
+        for _ in 0..<4 {
+            try await PostgresTestDatabase.with { url in
+                let created = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for start in 0..<24 {
+                        group.addTask {
+                            try await Task.sleep(for: .milliseconds(4 * start))
+                            return try await PostgresStore.migrate(uri: url, logger: quiet).applied.count
+                        }
+                    }
+                    return try await group.reduce(0, +)
+                }
+                #expect(created == 1)
+            }
+        }
+    }
+
     @Test(arguments: [(16, "export"), (99, "Run the newer version")], [MigrationPolicy.automatic, .check])
     func `The schema of another version is refused with what to do`(
         _ found: (version: Int, advice: String), _ policy: MigrationPolicy
