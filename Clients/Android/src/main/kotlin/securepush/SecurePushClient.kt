@@ -274,7 +274,7 @@ class SecurePushClient @JvmOverloads constructor(
 
     internal fun begin(millis: Long): Wake = synchronized(lock) {
         wakes += 1
-        Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
+        Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal) - Wake.MILLIS_AFTER_REQUESTS)
     }
 
     /**
@@ -320,11 +320,19 @@ class SecurePushClient @JvmOverloads constructor(
 /** One wake. A catch-up serves the wakes that came before it began, so they are counted. */
 internal class Wake(
     val number: Int,
-    /** The [ClientClock.uptime] at which it ends. */
+    /** The [ClientClock.uptime] at which its requests end. */
     val deadline: Long
 ) {
     /** [ClientState.userChanges] when it began. It shows nothing after the user has changed. */
     var userChanges = 0
+
+    companion object {
+        /**
+         * The time from the end of the requests to that of the wake: the user sees something in place of what was not
+         * fetched.
+         */
+        const val MILLIS_AFTER_REQUESTS = 50L
+    }
 }
 
 /** Does something with the state; `null` before the first unlock. */
