@@ -218,8 +218,8 @@ export class SecurePushClient {
    * of another device, from a backup. Calls at the same time run one after another.
    *
    * With `encryptsEndToEnd`, each call registers the device's public key too: the server forgets it when an installation is
-   * replaced. If that fails, the call rejects with a failure that has the `installationID`: the device is registered, and
-   * receives what is not encrypted. The key is sent again at the end of the next wake, and at the next call.
+   * replaced. If the server may not have it, the call rejects with a failure that has the `installationID`: the device
+   * is registered, and receives what is not encrypted. The end of the next wake and the next call send the key again.
    *
    * @param {import('./subscription.js').PushDevice} device
    * @returns {Promise<string>} the installation's ID

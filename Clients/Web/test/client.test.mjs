@@ -152,7 +152,8 @@ test('base64url is strict', () => {
 });
 
 test('a configuration takes no address with credentials', () => {
-  const { retrievalURL } = makeConfiguration({ retrievalURL: 'https://push.example.com/base/' });
+  const { retrievalURL, encryptsEndToEnd } = makeConfiguration({ retrievalURL: 'https://push.example.com/base/' });
+  assert.equal(encryptsEndToEnd, false);
   assert.equal(retrievalURL, 'https://push.example.com/base');
   for (const url of ['https://a:b@c.example', 'javascript:1', 'https://c.example/?x', 'c.example']) {
     assert.throws(() => makeConfiguration({ retrievalURL: url }), TypeError);

@@ -128,10 +128,11 @@ class SecurePushClient @JvmOverloads constructor(
      *
      * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
      * client makes a new one. With [SecurePushConfiguration.encryptsEndToEnd], each call sends the device's public key,
-     * because the server forgets it with the installation.
+     * because the server forgets it with the installation. The next call sends it again.
      *
      * @return the installation's ID.
-     * @throws SecurePushFailure if the server does not have the device or its key now.
+     * @throws SecurePushFailure if the server does not have the device now. With a [SecurePushFailure.installationID] it
+     *   has the device, and may not have its key.
      */
     @Throws(SecurePushFailure::class)
     fun register(device: PushDevice): String {
