@@ -266,6 +266,18 @@ simulated('the generic text replaces a listed notification whose fetch ends with
   assert.deepEqual((await client.catchUp()).shown, [id]);
 });
 
+simulated('the generic text replaces what a slow store leaves no time for', async (device) => {
+  const { client } = device.start();
+  device.intercept('GET /api/notifications?', () => answer(503, null, { 'retry-after': '20' }));
+  device.intercept('GET /api/notifications?', async () => {
+    await device.clock.sleep(4.845);
+    device.latency = () => 0.004;
+  });
+  const id = device.server.send();
+  assert.equal((await client.catchUp()).code, 'SP-TIMEOUT');
+  assert.deepEqual(device.screen.notices.map((notice) => notice.id), [id]);
+});
+
 test('a try begins with exactly 500 ms left, whatever the sums of seconds are', () => {
   const plan = new FetchPlan(2.03, 8);
   assert.equal(plan.timeout(1.53), 0.5);
