@@ -71,8 +71,8 @@ private fun SecurePushClient.put(
  *
  * @param unlessKnown whether nothing is sent if the server has got the key before.
  * @return whether the server has the installation.
- * @throws SecurePushFailure if the server may not have the key. It has the installation's ID, unless the user has logged
- *   out.
+ * @throws SecurePushFailure if the server may not have the key. It has the installation's ID, unless the user has
+ *   logged out.
  */
 private fun SecurePushClient.registerKey(
     id: String, userName: String, wake: Wake, unlessKnown: Boolean = false

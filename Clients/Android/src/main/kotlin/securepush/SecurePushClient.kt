@@ -131,8 +131,8 @@ class SecurePushClient @JvmOverloads constructor(
      * because the server forgets it with the installation. The next call sends it again.
      *
      * @return the installation's ID.
-     * @throws SecurePushFailure if the server does not have the device now. With a [SecurePushFailure.installationID] it
-     *   has the device, and may not have its key.
+     * @throws SecurePushFailure if the server does not have the device now. With a [SecurePushFailure.installationID]
+     *   it has the device, and may not have its key.
      */
     @Throws(SecurePushFailure::class)
     fun register(device: PushDevice): String {
