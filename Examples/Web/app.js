@@ -214,7 +214,7 @@ class App {
   async #register() {
     if (!this.hasNoPushService) {
       try {
-        await registered(client.subscribe({ timeout: 8 }));
+        await this.#registered(client.subscribe({ timeout: 8 }));
         this.#stopListening();
         this.display = null;
         return text('channelPush');
@@ -227,19 +227,31 @@ class App {
       }
     }
     const device = await emulatedDevice();
-    await registered(client.register(device));
+    await this.#registered(client.register(device));
     this.stream ??= listen(device, this.registration);
     this.display ??= new EmulatedDisplay(device, this.registration);
     return text('channelEmulator');
   }
 
+  /** Waits for a registration. A device whose key the server does not have receives what is not encrypted. */
+  async #registered(registration) {
+    this.keyFault = null;
+    try {
+      await registration;
+    } catch (error) {
+      if (!error.installationID) throw error;
+      this.keyFault = error.code;
+    }
+  }
+
   async showFacts() {
     byId('fact-signed').textContent = text(config.pushKeys ? 'signedYes' : 'signedNo');
     const fingerprint = await client.encryptionKeyFingerprint().catch(() => null);
-    byId('fact-encrypted').textContent = text(fingerprint ? 'encryptedYes' : 'encryptedNotYet');
+    const fact = fingerprint ? 'encryptedYes' : 'encryptedNotYet';
+    byId('fact-encrypted').textContent = this.keyFault ? text('encryptedFailed', this.keyFault) : text(fact);
     byId('fingerprint').textContent = fingerprint ?? '';
     show('fact-fingerprint', fingerprint !== null);
-    show('send-encrypted', fingerprint !== null && config.emulatorDevices !== null);
+    show('send-encrypted', fingerprint !== null && !this.keyFault && config.emulatorDevices !== null);
   }
 
   /** Shows the list and the number of unread messages again. Who asks while it is asked waits for the next time. */
@@ -324,15 +336,6 @@ class App {
   /** Tells a screen reader, wherever its user is in the page. */
   tell(message) {
     byId('news').textContent = message;
-  }
-}
-
-/** A device without a key receives what is not encrypted. */
-async function registered(registration) {
-  try {
-    await registration;
-  } catch (error) {
-    if (!error.installationID) throw error;
   }
 }
 

@@ -14,7 +14,7 @@ const { retrievalURL, pushKeys } = config;
 export const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport, events });
 
 export const client = new SecurePushClient({
-  configuration: makeConfiguration({ retrievalURL, pushKeys }),
+  configuration: makeConfiguration({ retrievalURL, pushKeys, encryptsEndToEnd: true }),
   credentials, store, transport, events,
   presenter: new WebNotificationPresenter({
     title: 'SecurePush', texts,

@@ -77,6 +77,7 @@ const english = {
   signedNo: 'Off: the server does not sign.',
   encryptedYes: 'On: senders can encrypt for this device. Its private key cannot leave it.',
   encryptedNotYet: 'The key is made with the registration.',
+  encryptedFailed: 'Off: the server does not have the key of this device yet. It is sent again later. (%@)',
   unsupportedTitle: 'This browser cannot receive messages',
   unsupportedText: 'It has no notifications here. On an iPhone or iPad, add this page to the home screen first.',
 };
@@ -158,6 +159,7 @@ const german = {
   signedNo: 'Aus: der Server signiert nicht.',
   encryptedYes: 'Ein: Absender können für dieses Gerät verschlüsseln. Sein privater Schlüssel verlässt es nicht.',
   encryptedNotYet: 'Der Schlüssel entsteht mit der Registrierung.',
+  encryptedFailed: 'Aus: Der Server hat den Schlüssel dieses Geräts noch nicht. Er wird später erneut gesendet. (%@)',
   unsupportedTitle: 'Dieser Browser kann keine Nachrichten empfangen',
   unsupportedText: 'Auf iPhone und iPad legen Sie diese Seite zuerst auf den Home-Bildschirm.',
 };

@@ -24,6 +24,11 @@ import { addReport, wakeReport } from './report.js';
  * @property {number} unread
  */
 
+/**
+ * The time from the end of a wake's requests to its own, in seconds: the user sees something in place of what was not
+ * fetched.
+ */
+export const secondsAfterRequests = 0.05;
 /** A wake lists at most 2,000 notifications. The next wake goes on. */
 const maxPages = 10;
 
@@ -50,11 +55,11 @@ export class CatchUp {
     const joined = isServed ? current.report : null;
     const run = joined ?? this.#start(wake);
     try {
-      const report = await limited(wake.deadline, clock, () => run);
+      const report = await limited(wake.deadline + secondsAfterRequests, clock, () => run);
       // The wake that began the run reports the notifications.
       return joined ? { ...report, shown: [], waiting: [] } : { ...report };
     } catch {
-      // What the run finds in this moment is shown by the next wake, and no generic text takes its place.
+      // What the run finds later is shown by the next wake.
       if (!joined) wake.isOver = true;
       return wakeReport({ result: 'failed', code: DiagnosticCode.timedOut });
     }
@@ -314,7 +319,7 @@ async function showWaiting(client, listing, report, wake) {
   const state = await client.keeper.tryRead();
   for (const id of state ? client.ledger(state).fetchOrder : []) {
     if (client.inFlight.has(id)) continue;
-    if (report.shown.length >= limits.maxShownPerWake || clock.uptime >= deadline) return;
+    if (report.shown.length >= limits.maxShownPerWake) return;
     const acquisition = await acquire(client, id, wake, Math.min(deadline, clock.uptime + limits.secondsPerTry));
     if (acquisition.kind === 'secret' && acquisition.unread !== null) listing.unread = acquisition.unread;
     if (acquisition.kind === 'loggedOut') {

@@ -1,7 +1,7 @@
 import { sendAnswer } from './answering.js';
 import { allowsCatchUp, asksForLogIn, DiagnosticCode, SecurePushFailure } from './codes.js';
 import { BoundedPresenter, BoundedStore } from './bounded.js';
-import { CatchUp } from './catch-up.js';
+import { CatchUp, secondsAfterRequests } from './catch-up.js';
 import { limited, SystemClientClock, throwIfOver } from './clock.js';
 import { ClaimWatch } from './claim-watch.js';
 import { RetrievalConnection } from './connection.js';
@@ -26,7 +26,7 @@ import { TransportError } from './transport.js';
  *
  * @typedef {object} Wake
  * @property {number} number
- * @property {number} deadline the clock's uptime at which it ends
+ * @property {number} deadline the clock's uptime at which its requests end
  * @property {number} userChanges the state's when it began. The wake shows nothing after the user has changed
  * @property {boolean} isOver the time is up, and the user has seen the generic text. What ends later shows nothing
  * @property {boolean} isNoticed the generic text has taken the place of a secret that was about to appear
@@ -34,8 +34,6 @@ import { TransportError } from './transport.js';
  * @property {import('./report.js').WakeReport | null} report what has been decided so far
  */
 
-/** What ends at the deadline itself is still the result of a wake, in seconds. */
-const grace = 0.05;
 /** The background sync that tells the server of log-outs. */
 export const unregisterTag = 'securepush-unregister';
 /** In seconds. */
@@ -220,8 +218,8 @@ export class SecurePushClient {
    * of another device, from a backup. Calls at the same time run one after another.
    *
    * With `encryptsEndToEnd`, each call registers the device's public key too: the server forgets it when an installation is
-   * replaced. If that fails, the call rejects with a failure that has the `installationID`: the device is registered, and
-   * receives what is not encrypted. The key is sent again at the end of the next wake, and at the next call.
+   * replaced. If the server may not have it, the call rejects with a failure that has the `installationID`: the device
+   * is registered, and receives what is not encrypted. The end of the next wake and the next call send the key again.
    *
    * @param {import('./subscription.js').PushDevice} device
    * @returns {Promise<string>} the installation's ID
@@ -419,7 +417,7 @@ export class SecurePushClient {
   /** @returns {Wake} */
   begin() {
     this.wakes += 1;
-    const deadline = this.clock.uptime + this.limits.secondsInTotal;
+    const deadline = this.clock.uptime + this.limits.secondsInTotal - secondsAfterRequests;
     return {
       number: this.wakes, deadline, userChanges: 0, isOver: false, isNoticed: false, showing: null, report: null,
     };
@@ -476,7 +474,10 @@ export class SecurePushClient {
    * @returns {Promise<Result>}
    * @throws {TransportError} `timedOut`, and the errors of the work
    */
-  #untilEnd({ deadline }, work) { return limited(deadline + grace, this.clock, async () => work()); }
+  #untilEnd({ deadline }, work) {
+    // What ends with the wake is still its result.
+    return limited(deadline + 2 * secondsAfterRequests, this.clock, async () => work());
+  }
 
   /**
    * Ends a wake whose time is up: the user sees the generic text, unless it is decided.

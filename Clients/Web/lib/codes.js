@@ -85,13 +85,14 @@ export class SecurePushFailure extends Error {
    * @param {string | null} [installationID]
    */
   constructor(code, installationID = null) {
-    super(`The request to the retrieval service failed (${code}).`);
+    super(installationID === null ? `The request to the retrieval service failed (${code}).`
+      : `The device is registered, but its key for end-to-end encryption is not (${code}).`);
     this.name = 'SecurePushFailure';
     /** @type {string} */
     this.code = code;
     /**
-     * The device is registered under this ID, and receives what is not encrypted; only its key is missing. `null` for every
-     * other failure.
+     * The device is registered under this ID, and receives what is not encrypted; only the server may not have its key.
+     * `null` for every other failure.
      */
     this.installationID = installationID;
   }

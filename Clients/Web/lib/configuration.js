@@ -50,7 +50,8 @@ import { PushKeySet } from './push-keys.js';
  * @property {boolean} refreshesPushKeys whether the client reads `GET /api/push-keys`, so that the server can rotate
  *   its keys: when it registers, and at the end of a wake if the last time was more than
  *   `limits.refreshesPushKeysAfter` ago. Only with `pushKeys`
- * @property {boolean} encryptsEndToEnd whether the device registers a key for end-to-end encryption
+ * @property {boolean} encryptsEndToEnd whether senders can encrypt end to end for this device: `register` makes and
+ *   registers a key. Without it, the user sees the generic text for a notification that is encrypted
  * @property {boolean} requiresEncryption whether a notification that is not encrypted shows the generic text (`SP-PLAIN`)
  * @property {SenderKeySet | null} senderKeys the keys that sign encrypted notifications. With keys, one without a valid
  *   signature shows the generic text (`SP-SENDER`). `null`: signatures are not checked
@@ -122,7 +123,7 @@ export function checkedURL(retrievalURL, allowsInsecure = false) {
  * @throws {TypeError} for an address that cannot be used, or a JWK Set without a P-256 key
  */
 export function makeConfiguration({
-  retrievalURL, pushKeys = null, refreshesPushKeys = true, encryptsEndToEnd = true, requiresEncryption = false,
+  retrievalURL, pushKeys = null, refreshesPushKeys = true, encryptsEndToEnd = false, requiresEncryption = false,
   senderKeys = null, display = 'full', texts = {}, limits = {}, showsNoticeWhenGone = true, allowsInsecure = false,
 }) {
   if (!displays.includes(display)) throw new TypeError('display must be full, redacted or app.');

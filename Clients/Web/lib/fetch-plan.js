@@ -13,15 +13,8 @@
 
 /** The delays fit four quick tries into the total time. */
 const delays = [1, 2, 3, 5];
-/** A try with less time than this is not worth its battery, in milliseconds. */
-const shortestTry = 500;
-
-/**
- * Whether there is time for a try. Whole milliseconds are compared: sums of seconds are a little off.
- *
- * @param {number} seconds
- */
-const isEnough = (seconds) => Math.round(seconds * 1000) >= shortestTry;
+/** A try with less time than this is not worth its battery, in seconds. */
+const shortestTry = 0.5;
 
 /**
  * Decides after each try of a request whether to try again. It waits for nothing itself.
@@ -48,8 +41,8 @@ export class FetchPlan {
    * @returns {number | null}
    */
   timeout(uptime) {
-    const left = this.deadline - uptime;
-    return isEnough(left) ? Math.min(left, this.secondsPerTry) : null;
+    const left = this.#left(uptime);
+    return left >= shortestTry ? Math.min(left, this.secondsPerTry) : null;
   }
 
   /**
@@ -79,8 +72,15 @@ export class FetchPlan {
    */
   #retry(wanted, uptime) {
     const delay = Math.max(delays[Math.min(this.retries, delays.length - 1)], wanted ?? 0);
-    if (!isEnough(this.deadline - uptime - delay)) return { kind: 'finish' };
+    if (delay + shortestTry > this.#left(uptime)) return { kind: 'finish' };
     this.retries += 1;
     return { kind: 'retry', after: delay };
   }
+
+  /**
+   * The time until the deadline, in whole milliseconds: sums of seconds are not exact.
+   *
+   * @param {number} uptime
+   */
+  #left(uptime) { return Math.round((this.deadline - uptime) * 1000) / 1000; }
 }

@@ -54,7 +54,7 @@ export async function register(client, device, wake, isRenewal = false) {
     if (known !== null && await reportedKey(client, known, userName, wake)) return known;
     const id = await send(client, device, { userName, digest, wanted, endpoint }, wake);
     if (id !== null && !await reportedKey(client, id, userName, wake)) {
-      throw new SecurePushFailure(DiagnosticCode.status(404), id);
+      throw new SecurePushFailure(DiagnosticCode.status(404));
     }
     return id;
   });
@@ -100,6 +100,8 @@ async function send(client, device, { userName, digest, wanted, endpoint }, { de
       // Another device may have the same ID, if the state has come from a backup.
       const isOwn = known !== null && known !== refused && (last === null || last === endpoint);
       state.registration = emptyRegistration(isOwn ? known : fresh, wanted, endpoint);
+      // The server forgets it with the installation that it replaces.
+      state.keySent = null;
       return state.registration.installationID;
     });
     if (id === null) return null;
@@ -140,7 +142,7 @@ async function send(client, device, { userName, digest, wanted, endpoint }, { de
  * @param {string} userName
  * @param {{deadline: number, userChanges: number, isRetried?: boolean}} wake
  * @returns {Promise<boolean>} `false`: the server does not have the installation any more
- * @throws {SecurePushFailure} if the server has not taken it
+ * @throws {SecurePushFailure} if the server may not have it. Otherwise the next call sends it again
  * @throws {import('./store.js').ClientStoreError} if the key cannot be stored
  */
 async function registerKey(client, id, userName, { deadline, userChanges, isRetried = true }) {
@@ -149,8 +151,11 @@ async function registerKey(client, id, userName, { deadline, userChanges, isRetr
   const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk, success: 204, isRetried };
   const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
   if (outcome.kind === 'refused' && outcome.status === 404) return false;
-  if (outcome.kind !== 'success') throw outcomeFailure(outcome);
   const keySent = await key.fingerprint(client.crypto);
+  if (outcome.kind !== 'success') {
+    if ((await client.keeper.read()).keySent !== keySent) throw outcomeFailure(outcome);
+    return true;
+  }
   await client.keeper.update((_, state) => { if (state.userChanges === userChanges) state.keySent = keySent; });
   return true;
 }
@@ -163,14 +168,15 @@ async function registerKey(client, id, userName, { deadline, userChanges, isRetr
  * @param {string} userName
  * @param {import('./client.js').Wake} wake
  * @returns {Promise<boolean>}
- * @throws {SecurePushFailure} with the installation's ID
+ * @throws {SecurePushFailure} with the installation's ID, unless the user has logged out
  */
 async function reportedKey(client, id, userName, wake) {
   try {
     return await registerKey(client, id, userName, wake);
   } catch (error) {
-    if (isLocked(error)) throw error;
-    throw new SecurePushFailure(error instanceof SecurePushFailure ? error.code : DiagnosticCode.noKey, id);
+    const fault = isLocked(error) ? DiagnosticCode.locked : DiagnosticCode.noKey;
+    const code = error instanceof SecurePushFailure ? error.code : fault;
+    throw new SecurePushFailure(code, code === DiagnosticCode.loggedOut ? null : id);
   }
 }
 

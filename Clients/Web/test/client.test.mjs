@@ -152,7 +152,8 @@ test('base64url is strict', () => {
 });
 
 test('a configuration takes no address with credentials', () => {
-  const { retrievalURL } = makeConfiguration({ retrievalURL: 'https://push.example.com/base/' });
+  const { retrievalURL, encryptsEndToEnd } = makeConfiguration({ retrievalURL: 'https://push.example.com/base/' });
+  assert.equal(encryptsEndToEnd, false);
   assert.equal(retrievalURL, 'https://push.example.com/base');
   for (const url of ['https://a:b@c.example', 'javascript:1', 'https://c.example/?x', 'c.example']) {
     assert.throws(() => makeConfiguration({ retrievalURL: url }), TypeError);
@@ -253,22 +254,34 @@ test('notifications are shown under one identifier each, and only ours are remov
   assert.deepEqual(badges, [3, 0]);
 });
 
-simulated('a listed notification whose fetch ends with the wake waits, without a generic text', async (device) => {
+simulated('the generic text replaces a listed notification whose fetch ends with the wake', async (device) => {
   const { client } = device.start();
   device.intercept('GET /api/notifications?', () => answer(503, null, { 'retry-after': '20' }));
   const id = device.server.send();
   device.intercept(`GET /api/notifications/${id}`, () => device.clock.sleep(600), 9);
   assert.equal((await client.catchUp()).code, 'SP-TIMEOUT');
   await device.clock.sleep(1);
-  assert.deepEqual([device.screen.notices, await client.waiting()], [[], [id]]);
+  assert.deepEqual([device.screen.notices.map((notice) => notice.id), await client.waiting()], [[id], [id]]);
   device.interceptions.length = 0;
   assert.deepEqual((await client.catchUp()).shown, [id]);
 });
 
+simulated('the generic text replaces what a slow store leaves no time for', async (device) => {
+  const { client } = device.start();
+  device.intercept('GET /api/notifications?', () => answer(503, null, { 'retry-after': '20' }));
+  device.intercept('GET /api/notifications?', async () => {
+    await device.clock.sleep(4.845);
+    device.latency = () => 0.004;
+  });
+  const id = device.server.send();
+  assert.equal((await client.catchUp()).code, 'SP-TIMEOUT');
+  assert.deepEqual(device.screen.notices.map((notice) => notice.id), [id]);
+});
+
 test('a try begins with exactly 500 ms left, whatever the sums of seconds are', () => {
-  const plan = new FetchPlan(25.3, 8);
-  assert.notEqual(plan.timeout(24.8), null);
-  assert.equal(plan.timeout(24.801), null);
-  assert.deepEqual(plan.step({ kind: 'noCredentials' }, 23.8), { kind: 'retry', after: 1 });
-  assert.deepEqual(plan.step({ kind: 'noCredentials' }, 23.9), { kind: 'finish' });
+  const plan = new FetchPlan(2.03, 8);
+  assert.equal(plan.timeout(1.53), 0.5);
+  assert.equal(plan.timeout(1.531), null);
+  assert.deepEqual(plan.step({ kind: 'noCredentials' }, 0.531), { kind: 'finish' });
+  assert.deepEqual(plan.step({ kind: 'noCredentials' }, 0.53), { kind: 'retry', after: 1 });
 });

@@ -238,6 +238,25 @@ simulated('a key that is not taken, made or stored is reported, and the device i
   assert.equal(await client.register(browser), failure.installationID);
 });
 
+simulated('a key that the server has got before need not arrive again', async (device) => {
+  const { client, id } = await start(device);
+  device.intercept('PUT /api/devices', () => answer(503), 9);
+  assert.equal(await client.register(browser), id);
+  // With a new installation the server has forgotten it.
+  const moved = { ...browser, tags: ['moved'] };
+  await assert.rejects(client.register(moved), { code: 'SP-503', installationID: id });
+  device.interceptions.length = 0;
+  device.server.keys.clear();
+  await client.catchUp();
+  assert.deepEqual(device.server.keys.get(id), (await device.disk.deviceKeys())[0].jwk);
+});
+
+simulated('a failure names no installation that the server does not have', async (device) => {
+  const { client } = device.start();
+  device.intercept('PUT /api/devices', () => answer(404), 9);
+  await assert.rejects(client.register(browser), { code: 'SP-404', installationID: null });
+});
+
 simulated('another user has another key', async (device) => {
   const { client, credentials } = await start(device);
   const [first] = await device.disk.deviceKeys();

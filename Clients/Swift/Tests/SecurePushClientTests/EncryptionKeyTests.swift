@@ -56,7 +56,8 @@ import Testing
         #expect(try await phone.client.register(device) == id)
         // But a key that the server has never got is an error.
         try await phone.store.loseKeys()
-        await #expect(throws: SecurePushFailure(code: .unreachable)) { try await phone.client.register(device) }
+        let failure = SecurePushFailure(code: .unreachable, installationID: id)
+        await #expect(throws: failure) { try await phone.client.register(device) }
     }
 
     @Test func aLostKeyIsReplaced() async throws {
@@ -101,8 +102,10 @@ import Testing
     @Test func itGoesWithTheUserAlsoWhereEncryptionWasTurnedOff() async throws {
         let phone = try await phone()
         _ = try await phone.client.register(device)
+        let configuration = SecurePushConfiguration(retrievalURL: SimulatedPhone.url)
+        #expect(!configuration.encryptsEndToEnd)
         let plain = SecurePushClient(
-            configuration: SecurePushConfiguration(retrievalURL: SimulatedPhone.url), credentials: phone.credentials,
+            configuration: configuration, credentials: phone.credentials,
             store: phone.store, transport: phone.server, clock: phone.clock, presenter: phone.screen)
         _ = try await plain.register(device)
         #expect(try await phone.store.envelopeKey() != nil)

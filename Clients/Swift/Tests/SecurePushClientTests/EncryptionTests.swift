@@ -103,9 +103,10 @@ import Testing
     @Test func theKeyIsMadeOnceAndRegisteredWhereItIsMissing() async throws {
         let phone = try await phone()
         phone.server.fail("PUT devices", .response(TransportResponse(status: 503)), times: 20)
-        await #expect(throws: SecurePushFailure(code: .status(503))) { try await phone.client.register(device) }
+        let failure = await #expect(throws: SecurePushFailure.self) { try await phone.client.register(device) }
         phone.server.change { $0.faults = [] }
         let id = try await phone.client.register(device)
+        #expect(failure == SecurePushFailure(code: .status(503), installationID: id))
         let key = try #require(phone.server.change { $0.keys[id] })
         #expect(key == (try await phone.store.envelopeKey())?.publicKey.jwk)
         // A renewed installation keeps its key.

@@ -20,6 +20,15 @@ import Testing
         #expect(plan.timeout(at: 100) == nil)
     }
 
+    /// 2.03 - 1.53 is a little less than 0.5 in floating point.
+    @Test func wholeMillisecondsAreCompared() {
+        var plan = FetchPlan(deadline: 2.03, secondsPerTry: 8)
+        #expect(plan.timeout(at: 1.53) == 0.5)
+        #expect(plan.timeout(at: 1.531) == nil)
+        expectStep(&plan, .transport(.unreachable), at: 0.531, .finish)
+        expectStep(&plan, .transport(.unreachable), at: 0.53, .retry(after: 1))
+    }
+
     @Test func delaysGrow() {
         var plan = FetchPlan(deadline: 100, secondsPerTry: 8)
         let delays = (0..<6).map { _ in plan.step(after: .transport(.unreachable), at: 0) }

@@ -85,7 +85,8 @@ import Testing
         let client = phone.client
         func fails(_ prefix: String, _ work: () async throws -> Void) async {
             phone.server.fail(prefix, .response(page.response), times: 20)
-            await #expect(throws: SecurePushFailure(code: .malformedAnswer)) { try await work() }
+            let failure = await #expect(throws: SecurePushFailure.self) { try await work() }
+            #expect(failure?.code == .malformedAnswer)
             phone.server.change { $0.faults = [] }
         }
         await fails("PUT installations") { try await client.register(device) }

@@ -120,7 +120,8 @@ export class SimulatedDevice {
     const { clock } = this;
     const credentials = new TokenCredentialsProvider({ retrievalURL: SimulatedServer.url, store, transport, clock });
     const client = new SecurePushClient({
-      configuration: makeConfiguration({ retrievalURL: SimulatedServer.url, pushKeys, ...this.configuration }),
+      configuration: makeConfiguration(
+        { retrievalURL: SimulatedServer.url, pushKeys, encryptsEndToEnd: true, ...this.configuration }),
       credentials, store, transport, clock, presenter: this.#presenter(process, faults), crypto: clock.crypto,
     });
     client.pushManager = async () => ({ getSubscription: async () => this.subscription });

@@ -23,7 +23,8 @@ namespace SecurePush
             var task = isJoined ? catchUpRun.Task : StartCatchUp(wake);
             try
             {
-                var report = await TimeLimit.RunAsync(wake.Deadline, clock, wake.Cancellation, token => task);
+                var end = wake.Deadline + Wake.SecondsAfterRequests;
+                var report = await TimeLimit.RunAsync(end, clock, wake.Cancellation, token => task);
 
                 // The wake that began the run reports the notifications.
                 return isJoined ? report.WithoutNotifications() : report;
@@ -225,8 +226,7 @@ namespace SecurePush
             var order = (await ReadOrNullAsync())?.Ledger.FetchOrder ?? new List<PushId>();
             foreach (var id in order.Where(id => !underWay.Contains(id)))
             {
-                if (shown + report.Shown.Count >= Limits.MaxShownPerWake || clock.Uptime >= wake.Deadline
-                    || !underWay.Add(id))
+                if (shown + report.Shown.Count >= Limits.MaxShownPerWake || !underWay.Add(id))
                 {
                     break;
                 }

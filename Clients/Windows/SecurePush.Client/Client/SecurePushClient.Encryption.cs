@@ -38,9 +38,28 @@ namespace SecurePush
         /// it is a month old makes the next one. The private keys never leave the device.
         /// </summary>
         /// <exception cref="SecurePushException">
-        /// The server may not have the key. The device is registered then, unless the status is 404.
+        /// The server may not have the key. It has the installation's ID, unless the server does not have the
+        /// installation (404) or the user has logged out.
         /// </exception>
         private async Task RegisterKeyAsync(
+            string id, string userName, int userChanges, double deadline, CancellationToken cancellation)
+        {
+            try
+            {
+                await SendKeyAsync(id, userName, userChanges, deadline, cancellation);
+            }
+            catch (SecurePushException error) when (
+                !error.Code.Equals(DiagnosticCode.Status(404)) && !error.Code.Equals(DiagnosticCode.LoggedOut))
+            {
+                throw new SecurePushException(error.Code, id);
+            }
+            catch (ClientStoreException error)
+            {
+                throw new SecurePushException(Failure(error).Code, id);
+            }
+        }
+
+        private async Task SendKeyAsync(
             string id, string userName, int userChanges, double deadline, CancellationToken cancellation)
         {
             // Another user's messages are not for the same key. The server has forgotten the former one by now.

@@ -11,9 +11,6 @@ namespace SecurePush
         /// <summary>How long a call of the presenter may take after the time is up, in seconds.</summary>
         private const double SecondsToShow = 2;
 
-        /// <summary>In seconds.</summary>
-        private const double Grace = 0.05;
-
         /// <summary>The configured keys that are on the curve.</summary>
         private PublicKeySet pushKeys;
 
@@ -54,8 +51,8 @@ namespace SecurePush
         {
             using (var timer = CancellationTokenSource.CreateLinkedTokenSource(expiration))
             {
-                // What ends at the deadline itself is in time.
-                var end = SleepAsync(wake.Deadline + Grace - clock.Uptime, timer.Token);
+                // What ends with the wake is in time.
+                var end = SleepAsync(wake.Deadline + (2 * Wake.SecondsAfterRequests) - clock.Uptime, timer.Token);
                 await Task.WhenAny(work, end);
                 timer.Cancel();
                 return work.IsCompleted;

@@ -19,12 +19,16 @@ namespace SecurePush
         /// start of the app. The installation's ID is kept. When the server has given it up (410), or it belongs to
         /// another user (404), the client makes a new one. With
         /// <see cref="SecurePushConfiguration.EncryptsEndToEnd"/>, each call sends the device's public key, because the
-        /// server forgets it with the installation.
+        /// server forgets it with the installation. The next call and <see cref="CatchUpAsync(CancellationToken)"/>
+        /// send it again.
         /// </summary>
         /// <param name="device">The channel and the app's tags.</param>
         /// <param name="cancellation">Ends it. The server may have the device then; the next call finds out.</param>
         /// <returns>The installation's ID.</returns>
-        /// <exception cref="SecurePushException">The device is not registered.</exception>
+        /// <exception cref="SecurePushException">
+        /// The device is not registered. With an <see cref="SecurePushException.InstallationId"/> it is, and the server
+        /// may not have its key.
+        /// </exception>
         public Task<string> RegisterAsync(
             PushDevice device,
             CancellationToken cancellation = default(CancellationToken)) => OneAfterAnother(async () =>

@@ -124,7 +124,7 @@ namespace SecurePush
         private Wake Begin()
         {
             wakes++;
-            return new Wake(wakes, clock.Uptime + Limits.SecondsInTotal);
+            return new Wake(wakes, clock.Uptime + Limits.SecondsInTotal - Wake.SecondsAfterRequests);
         }
 
         private async Task<WakeReport> CatchUpAndEndAsync(Wake wake)

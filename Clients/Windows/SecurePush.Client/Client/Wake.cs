@@ -6,6 +6,12 @@ namespace SecurePush
     /// <summary>One wake. Only the client's scheduler changes it.</summary>
     internal sealed class Wake
     {
+        /// <summary>
+        /// The time from the end of the requests to that of the wake, in seconds: the user sees something in place of
+        /// what was not fetched.
+        /// </summary>
+        public const double SecondsAfterRequests = 0.05;
+
         private readonly CancellationTokenSource source = new CancellationTokenSource();
 
         public Wake(int number, double deadline)
@@ -17,7 +23,7 @@ namespace SecurePush
         /// <summary>Wakes are counted. A catch-up serves those that came before it began.</summary>
         public int Number { get; }
 
-        /// <summary>The <see cref="IClientClock.Uptime"/> at which it ends.</summary>
+        /// <summary>The <see cref="IClientClock.Uptime"/> at which its requests end.</summary>
         public double Deadline { get; }
 
         /// <summary>

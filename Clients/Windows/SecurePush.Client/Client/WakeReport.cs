@@ -78,13 +78,23 @@ namespace SecurePush
     public sealed class SecurePushException : Exception
     {
         /// <summary>Makes an error.</summary>
-        public SecurePushException(DiagnosticCode code)
-            : base("The request to the retrieval service failed (" + code + ").")
+        public SecurePushException(DiagnosticCode code, string installationId = null)
+            : base(
+                (installationId == null
+                    ? "The request to the retrieval service failed ("
+                    : "The device is registered, but its key for end-to-end encryption is not (") + code + ").")
         {
             Code = code;
+            InstallationId = installationId;
         }
 
         /// <summary>The reason.</summary>
         public DiagnosticCode Code { get; }
+
+        /// <summary>
+        /// The device is registered under this ID, and gets what is not encrypted; only the server may not have its
+        /// key. <c>null</c> for every other failure.
+        /// </summary>
+        public string InstallationId { get; }
     }
 }

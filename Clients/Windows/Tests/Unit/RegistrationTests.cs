@@ -102,9 +102,10 @@ namespace SecurePush.Tests
             device.Server.Intercept = request => request.Uri.AbsolutePath.EndsWith("/key")
                 ? new TransportResponse(400)
                 : null;
-            Assert.That(await CodeAsync(() => app.Client.RegisterAsync(channel)), Is.EqualTo("SP-400"));
+            var failure = await FailureAsync(() => app.Client.RegisterAsync(channel));
             device.Server.Intercept = request => null;
-            await app.Client.RegisterAsync(channel);
+            var id = await app.Client.RegisterAsync(channel);
+            Assert.That(failure.Code + " " + failure.InstallationId, Is.EqualTo("SP-400 " + id));
             device.Server.Intercept = request => request.Uri.AbsolutePath.EndsWith("/key")
                 ? new TransportResponse(400)
                 : null;
@@ -146,7 +147,9 @@ namespace SecurePush.Tests
             Assert.That(device.Disk.EncryptionKeys, Is.Not.EqualTo(key));
         });
 
-        private static async Task<string> CodeAsync(Func<Task> work)
+        private static async Task<string> CodeAsync(Func<Task> work) => (await FailureAsync(work))?.Code.ToString();
+
+        private static async Task<SecurePushException> FailureAsync(Func<Task> work)
         {
             try
             {
@@ -155,7 +158,7 @@ namespace SecurePush.Tests
             }
             catch (SecurePushException error)
             {
-                return error.Code.ToString();
+                return error;
             }
         }
 

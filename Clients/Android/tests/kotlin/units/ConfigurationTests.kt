@@ -2,6 +2,7 @@ package securepush.units
 
 import java.net.URI
 import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
 import org.junit.Test
 import securepush.Display
 import securepush.PushKeySet
@@ -37,6 +38,7 @@ class ConfigurationTests {
             of.senderKeys, of.requiresEncryption, of.display, of.allowsInsecureUrl
         )
         assertEquals(parts(SecurePushConfiguration(url)), parts(SecurePushConfiguration.Builder(url).build()))
+        assertFalse(SecurePushConfiguration(url).encryptsEndToEnd)
         val keys: PushKeySet = SimulatedDevice.publicKeys
         val senders = SenderKeySet.fromJwkSet(SimulatedDevice.jwkSet.toByteArray())
         val other = SecurePushConfiguration.Builder(url).pushKeys(keys).refreshesPushKeys(false)

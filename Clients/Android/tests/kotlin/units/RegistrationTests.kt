@@ -23,12 +23,14 @@ class RegistrationTests {
     private val server = device.server
     private val phone = PushDevice(PushDevice.Platform.FCM_V1, "channel", listOf("news"))
 
-    private fun code(action: () -> Unit): DiagnosticCode? = try {
+    private fun failure(action: () -> Unit): SecurePushFailure? = try {
         action()
         null
     } catch (e: SecurePushFailure) {
-        e.code
+        e
     }
+
+    private fun code(action: () -> Unit): DiagnosticCode? = failure(action)?.code
 
     @Test
     fun theInstallationIsKeptAndRenewed() = simulation.run {
@@ -94,9 +96,10 @@ class RegistrationTests {
         val faults = RequestFaults()
         val client = device.start(faults = faults, encryptsEndToEnd = true).client
         faults.disconnect("PUT /api/devices")
-        assertEquals(DiagnosticCode.UNREACHABLE, code { client.register(phone) })
+        val failure = failure { client.register(phone) }
         faults.clear()
         val id = client.register(phone)
+        assertEquals(Pair(DiagnosticCode.UNREACHABLE, id), Pair(failure?.code, failure?.installationID))
         faults.disconnect("PUT /api/devices")
         assertEquals(id, client.register(phone))
         faults.clear()

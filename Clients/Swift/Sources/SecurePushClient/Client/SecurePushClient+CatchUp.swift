@@ -13,13 +13,14 @@ extension SecurePushClient {
     /// Fetches and shows the new notifications of the inbox and those that wait. One run serves all wakes that came
     /// before it began.
     ///
-    /// - Parameter deadline: the ``ClientClock/uptime`` at which to return, if that is before the wake's.
+    /// - Parameter deadline: the ``ClientClock/uptime`` at which the requests end, if that is before the wake's.
     func catchUp(in wake: Wake, until deadline: TimeInterval? = nil) async -> WakeReport {
-        let end = deadline ?? wake.deadline
+        let deadline = deadline ?? wake.deadline
         let joined = catchUpRun.flatMap { run in
             run.lastWake >= wake.number && run.userChanges >= wake.userChanges ? run.task : nil
         }
-        let task = joined ?? startCatchUp(in: wake, until: end)
+        let task = joined ?? startCatchUp(in: wake, until: deadline)
+        let end = deadline + Wake.secondsAfterRequests
         guard var report = try? await TimeLimit.run(until: end, on: clock, { await task.value }) else {
             return WakeReport(result: .failed, code: .timedOut)
         }
@@ -233,9 +234,7 @@ extension SecurePushClient {
     ) async -> WakeReport {
         var (report, shown) = (WakeReport(), shown)
         for id in (try? await keeper.read().ledger.fetchOrder) ?? [] where !inFlight.contains(id) {
-            guard shown < configuration.limits.maxShownPerWake, clock.uptime < deadline, !Task.isCancelled else {
-                break
-            }
+            guard shown < configuration.limits.maxShownPerWake, !Task.isCancelled else { break }
             let end = min(deadline, clock.uptime + configuration.limits.secondsPerTry)
             let acquisition = await acquire(id, in: wake, until: end)
             if case .secret(_, let count?) = acquisition { unread = count }

@@ -20,9 +20,17 @@ extension SecurePushClient {
     /// Registers the public key of this device, which the server forgets when it replaces or removes the installation,
     /// or when another user takes it over. The first call for a user makes the key, and a call after 30 days the next.
     ///
-    /// - Throws: ``SecurePushFailure`` if the server may not have the key. The device is registered then, unless the
-    ///   status is 404, and gets notifications that are not encrypted, or that a former key opens.
+    /// - Throws: ``SecurePushFailure`` if the server may not have the key. It has the installation's ID, unless the
+    ///   server does not have the installation (404) or the user has logged out.
     func registerKey(of id: UUID, for userName: UserName, until deadline: TimeInterval) async throws {
+        do {
+            try await sendKey(of: id, for: userName, until: deadline)
+        } catch let failure as SecurePushFailure where ![.status(404), .loggedOut].contains(failure.code) {
+            throw SecurePushFailure(code: failure.code, installationID: Self.text(id))
+        }
+    }
+
+    private func sendKey(of id: UUID, for userName: UserName, until deadline: TimeInterval) async throws {
         // Another user's messages are not for the same key. The server has forgotten the former one by now.
         let owner = try await stored { $0.keyOwner }
         if owner != userName, owner != nil || configuration.encryptsEndToEnd { try await forgetKeys() }

@@ -13,10 +13,11 @@ extension SecurePushClient {
     ///
     /// The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
     /// client makes a new one. With ``SecurePushConfiguration/encryptsEndToEnd``, each call sends the device's public
-    /// key, because the server forgets it with the installation.
+    /// key, because the server forgets it with the installation. The next call and ``catchUp()`` send it again.
     ///
     /// - Returns: the installation's ID.
-    /// - Throws: ``SecurePushFailure``.
+    /// - Throws: ``SecurePushFailure``. With a ``SecurePushFailure/installationID`` the device is registered, and the
+    ///   server may not have its key.
     @discardableResult
     public func register(_ device: PushDevice) async throws -> String {
         try await afterLastRegistration { client in try await client.registerNow(device) }

@@ -129,7 +129,8 @@ public actor SecurePushClient {
 
     func begin() -> Wake {
         wakes += 1
-        return Wake(number: wakes, deadline: clock.uptime + configuration.limits.secondsInTotal)
+        let end = clock.uptime + configuration.limits.secondsInTotal
+        return Wake(number: wakes, deadline: end - Wake.secondsAfterRequests)
     }
 
     /// The number of the last wake.
@@ -145,10 +146,14 @@ public actor SecurePushClient {
 struct Wake: Sendable {
     /// Wakes are counted. A catch-up serves those that came before it began.
     let number: Int
-    /// The ``ClientClock/uptime`` at which it ends.
+    /// The ``ClientClock/uptime`` at which its requests end.
     let deadline: TimeInterval
     /// ``ClientState/userChanges`` when it began. The wake shows nothing after the user has changed.
     var userChanges = 0
+
+    /// The time from the end of the requests to that of the wake: the user sees something in place of what was not
+    /// fetched.
+    static let secondsAfterRequests: TimeInterval = 0.05
 }
 
 extension SecurePushClient {

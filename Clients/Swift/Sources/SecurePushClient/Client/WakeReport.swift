@@ -32,10 +32,20 @@ public struct WakeReport: Sendable, Hashable {
 public struct SecurePushFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason.
     public let code: DiagnosticCode
+    /// The device is registered under this ID, and gets what is not encrypted; only the server may not have its key.
+    /// `nil` for every other failure.
+    public let installationID: String?
 
     /// Makes an error.
-    public init(code: DiagnosticCode) { self.code = code }
+    public init(code: DiagnosticCode, installationID: String? = nil) {
+        self.code = code
+        self.installationID = installationID
+    }
 
     /// The failure in one English sentence, with its code. It contains no secret.
-    public var description: String { "The request to the retrieval service failed (\(code))." }
+    public var description: String {
+        installationID == nil
+            ? "The request to the retrieval service failed (\(code))."
+            : "The device is registered, but its key for end-to-end encryption is not (\(code))."
+    }
 }

@@ -33,7 +33,7 @@ struct FetchPlan: Sendable {
 
     /// The time-out of a try that begins now; `nil` if there is no time for one.
     func timeout(at uptime: TimeInterval) -> TimeInterval? {
-        let left = deadline - uptime
+        let left = left(at: uptime)
         return left >= Self.shortestTry ? min(left, secondsPerTry) : nil
     }
 
@@ -55,10 +55,13 @@ struct FetchPlan: Sendable {
     private mutating func retry(after wanted: TimeInterval?, at uptime: TimeInterval) -> Step {
         let usual = Self.delays[min(retries, Self.delays.count - 1)]
         let delay = max(usual, wanted ?? 0)
-        guard delay.isFinite, uptime + delay + Self.shortestTry <= deadline else { return .finish }
+        guard delay + Self.shortestTry <= left(at: uptime) else { return .finish }
         retries += 1
         return .retry(after: delay)
     }
+
+    /// The time until the deadline, in whole milliseconds: sums of seconds are not exact.
+    private func left(at uptime: TimeInterval) -> TimeInterval { ((deadline - uptime) * 1_000).rounded() / 1_000 }
 
     private static let delays: [TimeInterval] = [1, 2, 3, 5]
     /// A try with less time than this is not worth its battery, in seconds.

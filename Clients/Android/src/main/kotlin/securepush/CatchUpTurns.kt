@@ -44,7 +44,7 @@ internal class CatchUpTurns(private val clock: ClientClock, private val threads:
     }
 
     private fun await(run: Run, wake: Wake): Boolean = try {
-        run.done.await(maxOf(0, wake.deadline - clock.uptime))
+        run.done.await(maxOf(0, wake.deadline + Wake.MILLIS_AFTER_REQUESTS - clock.uptime))
     } catch (e: InterruptedException) {
         Thread.currentThread().interrupt()
         false

@@ -17,8 +17,6 @@ private class Listing(
 /** How far a catch-up has come. */
 private class CatchUp(var unread: Int) {
     var report = WakeReport()
-    /** Whether the time of the wake has ended a fetch. What is left is for the next wake: nothing takes its place. */
-    var isOver = false
 }
 
 /** Fetches what is in the inbox and what waits, and shows it. */
@@ -38,7 +36,7 @@ internal fun SecurePushClient.runCatchUp(wake: Wake): WakeReport {
     if (inbox.found.size > 1) showPages(inbox, run, wake)
     if (run.report.code == null) showWaiting(run, wake)
     if (run.report.code == null && waitForClaims(deadline)) showWaiting(run, wake)
-    if (!run.isOver && isCurrent(wake)) presenter.setBadge(run.unread)
+    if (isCurrent(wake)) presenter.setBadge(run.unread)
     return run.report
 }
 
@@ -209,18 +207,12 @@ private fun SecurePushClient.showWaiting(run: CatchUp, wake: Wake) {
     val before = run.report.shown.size
     val order = unlessLocked { keeper.read().ledger.fetchOrder } ?: return
     for (id in order.filter { !isUnderWay(it) }) {
-        val isOver = clock.uptime >= wake.deadline || Thread.currentThread().isInterrupted
-        if (run.report.shown.size >= maxOf(before, limits.maxShownPerWake) || isOver) return
+        val isFull = run.report.shown.size >= maxOf(before, limits.maxShownPerWake)
+        if (isFull || Thread.currentThread().isInterrupted) return
         val acquisition = acquire(id, wake, minOf(wake.deadline, clock.uptime + limits.millisPerTry))
         if (acquisition is Acquisition.Secret && acquisition.unread != null) run.unread = acquisition.unread
         if (acquisition is Acquisition.LoggedOut) {
             run.report += prompt(waiting(), acquisition.code)
-            return
-        }
-        val isTimeUp = acquisition is Acquisition.Failed && acquisition.code == DiagnosticCode.TIMED_OUT
-        if (isTimeUp && clock.uptime >= wake.deadline) {
-            run.report += WakeReport.failed(DiagnosticCode.TIMED_OUT)
-            run.isOver = true
             return
         }
         val step = finish(acquisition, id, wake)

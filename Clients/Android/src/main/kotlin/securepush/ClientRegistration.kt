@@ -71,12 +71,18 @@ private fun SecurePushClient.put(
  *
  * @param unlessKnown whether nothing is sent if the server has got the key before.
  * @return whether the server has the installation.
- * @throws SecurePushFailure if the server may not have the key. The device is registered then, and gets notifications
- *   that are not encrypted.
+ * @throws SecurePushFailure if the server may not have the key. It has the installation's ID, unless the user has
+ *   logged out.
  */
 private fun SecurePushClient.registerKey(
     id: String, userName: String, wake: Wake, unlessKnown: Boolean = false
-): Boolean {
+): Boolean = try {
+    sendKey(id, userName, wake, unlessKnown)
+} catch (e: SecurePushFailure) {
+    throw if (e.code == DiagnosticCode.LOGGED_OUT) e else SecurePushFailure(e.code, id)
+}
+
+private fun SecurePushClient.sendKey(id: String, userName: String, wake: Wake, unlessKnown: Boolean): Boolean {
     // Another user's messages are not for the same key. The server has forgotten the former one by now.
     val owner = stored { keeper.read() }.keyOwner
     if (owner != userName && (owner != null || configuration.encryptsEndToEnd)) forgetKey()

@@ -79,7 +79,18 @@ class DiagnosticCode(
 }
 
 /** A request of the app that failed. The code says more. */
-open class SecurePushFailure(
+open class SecurePushFailure @JvmOverloads constructor(
     /** The reason. */
-    val code: DiagnosticCode
-) : Exception("The request to the retrieval service failed ($code).")
+    val code: DiagnosticCode,
+    /**
+     * The device is registered under this ID, and gets what is not encrypted; only the server may not have its key.
+     * `null` for every other failure.
+     */
+    val installationID: String? = null
+) : Exception(
+    if (installationID == null) {
+        "The request to the retrieval service failed ($code)."
+    } else {
+        "The device is registered, but its key for end-to-end encryption is not ($code)."
+    }
+)

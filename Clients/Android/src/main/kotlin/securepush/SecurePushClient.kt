@@ -128,10 +128,11 @@ class SecurePushClient @JvmOverloads constructor(
      *
      * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
      * client makes a new one. With [SecurePushConfiguration.encryptsEndToEnd], each call sends the device's public key,
-     * because the server forgets it with the installation.
+     * because the server forgets it with the installation. The next call sends it again.
      *
      * @return the installation's ID.
-     * @throws SecurePushFailure if the server does not have the device or its key now.
+     * @throws SecurePushFailure if the server does not have the device now. With a [SecurePushFailure.installationID]
+     *   it has the device, and may not have its key.
      */
     @Throws(SecurePushFailure::class)
     fun register(device: PushDevice): String {
@@ -274,7 +275,7 @@ class SecurePushClient @JvmOverloads constructor(
 
     internal fun begin(millis: Long): Wake = synchronized(lock) {
         wakes += 1
-        Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
+        Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal) - Wake.MILLIS_AFTER_REQUESTS)
     }
 
     /**
@@ -320,11 +321,19 @@ class SecurePushClient @JvmOverloads constructor(
 /** One wake. A catch-up serves the wakes that came before it began, so they are counted. */
 internal class Wake(
     val number: Int,
-    /** The [ClientClock.uptime] at which it ends. */
+    /** The [ClientClock.uptime] at which its requests end. */
     val deadline: Long
 ) {
     /** [ClientState.userChanges] when it began. It shows nothing after the user has changed. */
     var userChanges = 0
+
+    companion object {
+        /**
+         * The time from the end of the requests to that of the wake: the user sees something in place of what was not
+         * fetched.
+         */
+        const val MILLIS_AFTER_REQUESTS = 50L
+    }
 }
 
 /** Does something with the state; `null` before the first unlock. */
