@@ -9,6 +9,7 @@ extension Overview {
         /// Such as `swift/0.2.0`.
         var sdk: String?
         var platform: String
+        /// Each is counted once, however many devices have shown its generic text.
         var notifications: Int
         var devices: Int
         /// When the last report came.

@@ -41,8 +41,9 @@ extension SQLStore {
     func genericTexts(since: Timestamp) async throws -> [GenericTextCount] {
         try await all(
             """
-            SELECT code, sdk, platform, count(*), count(DISTINCT device_id), max(shown_at) FROM (
-                SELECT code, sdk, platform, device_id, shown_at FROM device_reports
+            SELECT code, sdk, platform, count(DISTINCT notification_id), count(DISTINCT device_id), max(shown_at)
+            FROM (
+                SELECT code, sdk, platform, notification_id, device_id, shown_at FROM device_reports
                 WHERE is_generic = 1 AND shown_at > \(since)
                 ORDER BY shown_at DESC LIMIT \(raw: "\(GenericTextCount.maxScan)")
             ) AS newest
