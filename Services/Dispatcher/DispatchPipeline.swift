@@ -242,7 +242,8 @@ struct DispatchPipeline: Service {
     ///
     /// If the store refuses all claims for good, they are not repeated.
     ///
-    /// - Parameter expectRecords: throws while outcomes cannot be stored. What cannot be recorded must not be sent.
+    /// - Parameter expectRecords: throws while outcomes cannot be stored, because a push that cannot be recorded must
+    ///   not be sent.
     func claim<Element, Claims>(
         _ elements: [Element], by claim: GroupWrite<Element, Claims>, if expectRecords: () async throws -> Void
     ) async -> GroupWrite<Element, Claims>.Result {

@@ -4,7 +4,8 @@ import Logging
 import Metrics
 import Synchronization
 
-/// Stores the outcomes of attempts. What the store refuses for good becomes a dead letter, and holds up nothing else.
+/// Stores the outcomes of attempts. An outcome that the store refuses for good becomes a dead letter, and does not
+/// delay the others.
 final class DispatchRecorder: Sendable {
     struct Recorded: Sendable {
         /// Their outcomes are stored, or there was nothing to store. One that the store refuses has a dead letter in

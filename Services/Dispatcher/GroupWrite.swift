@@ -78,8 +78,8 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Stores what it can of a group that was left for long. If the row of one element stays locked, each statement
-    /// with it fails, and its neighbours must not pay for that.
+    /// Stores as much as possible of a group that has waited for long. If the row of one element stays locked, each
+    /// statement with it fails, and its neighbours must not pay for that.
     ///
     /// The separation takes the time of two statements at most: parts are written together, and then the elements of
     /// those that fail.
@@ -110,7 +110,7 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
 }
 
 extension GroupWrite.Result where Element: Hashable, Value == Claims<Element> {
-    /// The claims of all statements. What the store refuses to claim counts as unreadable.
+    /// The claims of all statements. Notifications that the store refuses to claim count as unreadable.
     var claims: Claims<Element> {
         var claims = values.first ?? Claims()
         for others in values.dropFirst() { claims.merge(others) }

@@ -7,7 +7,7 @@ enum ProcessKind: String, Sendable, CaseIterable, Encodable {
     case ingest, dispatcher, retrieval, `operator`, hub
 }
 
-/// What the last polls of all processes have found, and the recent past of their latencies.
+/// The results of the last polls of all processes, and their recent latencies.
 final class ProcessTable: Sendable {
     /// The answer of one process to one poll.
     struct Answer: Sendable {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import SecurePushClient
 
-/// The options with which a simulated device answers what it shows.
+/// The options with which a simulated device answers notifications.
 struct DeviceAnswerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Answer each notification with this, as its user would by a button.", valueName: "id"))
     var answer: String?

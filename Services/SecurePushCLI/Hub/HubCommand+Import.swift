@@ -53,7 +53,7 @@ extension HubCommand {
         var audited: Audited? { dryRun ? nil : ("hub.import", hub) }
 
         func validate() throws {
-            // What is later than now would win over what devices register from now on.
+            // Entries with a time in the future would not be replaced by later registrations of devices.
             if let time = exportedAt?.time, time > .now {
                 throw ValidationError("--exported-at must not be in the future.")
             }

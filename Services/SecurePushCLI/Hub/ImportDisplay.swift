@@ -83,7 +83,7 @@ final class BadLineFile: Sendable {
     private let path: String
     private let file: FileHandle
 
-    /// Opens a file, or makes one with mode 0600. What it has stays, because an import may go on.
+    /// Opens a file, or makes one with mode 0600. Its content stays, because an import may continue.
     ///
     /// - Throws: ``CommandFailure``.
     init(_ path: String) throws {

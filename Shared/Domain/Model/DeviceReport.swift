@@ -1,9 +1,10 @@
 package import Foundations
 
-/// What a device has shown for a notification, and why: the body of `POST /api/notifications/{id}/shown`.
+/// The text that a device has shown for a notification, and the reason: the body of `POST
+/// /api/notifications/{id}/shown`.
 package struct DeviceReport: Sendable, Hashable {
     package enum Text: String, Sendable, CaseIterable {
-        /// The secret, or what the app made of it.
+        /// The secret, or the app's own text for it.
         case secret
         /// The generic text, because the device could not get or show the secret.
         case generic

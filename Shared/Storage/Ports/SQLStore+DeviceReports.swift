@@ -2,7 +2,7 @@ import Domain
 import Foundations
 
 extension SQLStore {
-    /// One statement: the installation says whether the device is the user's, and what its platform is.
+    /// One statement: the row of the installation shows whether the device is the user's, and has the platform.
     func report(
         _ report: DeviceReport, of id: NotificationID, by device: String, owner: UserName, now: Timestamp
     ) async throws -> String? {

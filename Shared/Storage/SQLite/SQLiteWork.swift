@@ -29,7 +29,7 @@ extension SQLiteStore {
     /// Changes the database in one transaction with the changes of others. Before ``run()`` it throws at once, so that
     /// no caller hangs.
     ///
-    /// - Throws: ``StorageError``, or what the body throws. That rolls back this change alone.
+    /// - Throws: ``StorageError``, or the error of the body, which rolls back only this change.
     func commit<Value: Sendable>(
         _ kind: String = #function, weight: Int = 1, bytes: Int = 512,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
@@ -67,7 +67,7 @@ extension SQLiteStore {
     }
 }
 
-/// What a body returns or throws, while its group is committed.
+/// The result or error of a body, while its group is committed.
 private final class Reply<Value: Sendable>: Sendable {
     private let last = Mutex<Result<Value, any Error>?>(nil)
 
