@@ -210,7 +210,7 @@ final class PushLane: Sendable {
         }
         guard report.state != before else { return }
         switch report.state {
-        case .open: logger.notice("A platform is pushed to again", metadata: metadata)
+        case .open: logger.notice("Pushes to a platform go out again", metadata: metadata)
         case .held: logger.warning("A platform is paused: its push service throttles or fails", metadata: metadata)
         case .paused:
             logger.error("A push service refuses the credentials: its platform is paused", metadata: metadata)

@@ -135,7 +135,7 @@ package struct HubImport: Sendable {
         return (
             result.progress,
             batch.parts.filter { refused.contains($0.part.installationID) }.map { line, _ in
-                BadLine(line: line, reason: "The lines of this installation do not fit together.")
+                BadLine(line: line, reason: "The lines of this installation contradict each other.")
             }
         )
     }

@@ -10,7 +10,7 @@ struct ScheduleService: Service {
     let sends: SendProcessor
     let logger: Logger
     private let problem = LastingProblemLog(
-        "Scheduled notifications wait for the database", end: "Scheduled notifications go on")
+        "Scheduled notifications wait for the database", end: "Scheduled notifications no longer wait for the database")
 
     func run() async throws {
         await cancelWhenGracefulShutdown {

@@ -46,7 +46,7 @@ final class CredentialsWatch: Service {
         let unknown = file.current.credentials.hubs.filter { hubs[$0.key] == nil }.map(\.value.name).sorted()
         if !unknown.isEmpty {
             logger.warning(
-                "Credentials are of hubs that no rule names: nobody can use them",
+                "There are credentials of hubs that no rule names, so no client can use them",
                 metadata: ["hubs": "\(unknown.joined(separator: ", "))"])
         }
     }

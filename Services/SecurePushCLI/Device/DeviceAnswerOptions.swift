@@ -11,7 +11,7 @@ struct DeviceAnswerOptions: ParsableArguments {
     var answerText: String?
 
     @Option(
-        help: ArgumentHelp("With --answer: what the sender shows elsewhere and the user types.", valueName: "text"))
+        help: ArgumentHelp("With --answer: the challenge that the sender shows and the user types.", valueName: "text"))
     var challenge: String?
 
     func validate() throws {

@@ -213,7 +213,7 @@ extension Doctor {
         } catch {
             return .failed(
                 part, error.message,
-                "Stop the services, delete what the message names, and start the services. If they have "
+                "Stop the services, delete the objects that the message names, and start the services. If they have "
                     + "AMQP_DECLARE=check, set it here too.")
         }
     }

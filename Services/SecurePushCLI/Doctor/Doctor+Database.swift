@@ -45,7 +45,7 @@ extension Doctor {
         let left = "the disk of the database has \(megabytes) MB left"
         // The largest request takes 8 MiB, and again in the log of SQLite.
         return megabytes < 20
-            ? .failed(part, left, "Free some space: ingest refuses what it cannot store.")
+            ? .failed(part, left, "Free some space: ingest refuses notifications that it cannot store.")
             : .warning(part, left, "Free some space before it is full.")
     }
 

@@ -32,7 +32,7 @@ final class ImportDisplay: Sendable {
         let text = state.withLock { state -> String? in
             if state.start == nil, !isTimeGiven {
                 let time = `import`.progress.exportedAt.rfc3339Seconds
-                console.message("Taken to be exported at \(time): --exported-at says when it was begun.")
+                console.message("The export is assumed to have begun at \(time); --exported-at names another time.")
             }
             let start = state.start ?? .now
             state.start = start

@@ -45,7 +45,7 @@ struct SetupCommand: AuditedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Whom push services can write to (Web Push): mailto: and an address, or an https: URL.", valueName: "uri"))
+            "The contact for push services (Web Push): mailto: and an address, or an https: URL.", valueName: "uri"))
     var pushContact = LocalSetup.standardContact
 
     @Flag(help: "Also run pending database migrations (DATABASE_URL).")

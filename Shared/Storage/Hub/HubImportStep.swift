@@ -13,7 +13,7 @@ struct HubImportStep {
     /// The registrations that have one of the batch's IDs, by the ID in lower case.
     private let known: [String: HubRegistrationRow]
     private let retired: Set<String>
-    /// The handles that the hub has from a later time.
+    /// The handles of registrations that are newer than the file.
     private let newerHandles: Set<String>
     private let installations: [String: HubInstallationRow]
     private let parts: [String: [HubRegistrationRow]]
