@@ -5,7 +5,7 @@ import Tracing
 
 /// The spans of requests to the hub, of kind CLIENT (OpenTelemetry, "Semantic conventions for HTTP spans").
 ///
-/// They hold nothing of the recipient, the credentials or the query. A hub of one's own gets the `traceparent` of the span
+/// They hold nothing of the recipient, the credentials or the query. Your own hub gets the `traceparent` of the span
 /// (W3C Trace Context), and Azure nothing.
 struct HubSpans: Sendable {
     private static let template = "/{hub}/messages/"
