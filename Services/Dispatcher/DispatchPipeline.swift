@@ -237,8 +237,8 @@ struct DispatchPipeline: Service {
         return left
     }
 
-    /// Claims, and tries again for a few seconds while the store is away: requeued deliveries are delivered again at
-    /// once, and each time counts towards the queue's delivery limit.
+    /// Claims, and tries again for a few seconds while the store is unavailable: requeued deliveries are delivered
+    /// again at once, and each time counts towards the queue's delivery limit.
     ///
     /// If the store refuses all claims for good, they are not repeated.
     ///

@@ -265,9 +265,9 @@ final class DispatchSettler: Sendable {
     }
 
     private static let heldInterval = Duration.milliseconds(250)
-    /// How long outcomes wait for a store that is away: longer than a database takes to restart after a crash, because
-    /// requeued messages would be pushed twice. With the last tries of single outcomes (``GroupWrite``) it ends within
-    /// ``OutboxPolicy/attemptLimit``.
+    /// How long outcomes wait for a store that is unavailable: longer than a database takes to restart after a crash,
+    /// because requeued messages would be pushed twice. With the last tries of single outcomes (``GroupWrite``) it ends
+    /// within ``OutboxPolicy/attemptLimit``.
     private static let recordPatience = Duration.seconds(25)
     /// The end of that wait, counted from the beginning of a drain: requests to the hub end within 5 s, and at 8 s all
     /// services are cancelled.

@@ -155,7 +155,7 @@ extension Doctor {
             try await connection.declare(alone)
             return nil
         } catch {
-            // Whether the user may declare is told once, of the topology.
+            // The right to declare is reported once, for the whole topology.
             guard error.code == .preconditionFailed else { return nil }
             return .failed("queue \(queue.name)", error.message, adviceForOther(queue.name))
         }

@@ -16,7 +16,7 @@ extension Doctor {
         do {
             try Settings.requireReadable(url, of: part)
             let configuration = try StorageConfiguration(url: url)
-            // An unusable ring is told with the files.
+            // An unusable key ring is reported with the files.
             let ring = settings["PAYLOAD_KEYS_FILE"].flatMap { try? KeysCommand.ring($0) }
             let keys = try await StoreSession.with(url) { store in
                 guard let ring else { return [Finding]() }

@@ -105,7 +105,7 @@ extension HubCommand {
             if report.bad > 0 { throw CommandFailure.Code.failed.exitCode }
         }
 
-        /// Refuses a name that is none in the file of rules: its devices would be in a hub that nobody uses.
+        /// Refuses a hub that is not in the file of rules, because no client could use its devices.
         private func requireKnown(_ hub: String, _ settings: Settings) throws {
             guard let path = settings["HUB_ACCESS_FILE"] else { return }
             let hubs = try CommandFailure.naming("HUB_ACCESS_FILE") { try HubTools.hubs(ofAccessFile: path) }

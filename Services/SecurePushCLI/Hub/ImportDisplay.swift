@@ -4,7 +4,7 @@ import Hub
 import Storage
 import Synchronization
 
-/// Shows how an import goes on: a line that is redrawn on a terminal; elsewhere a line for each further 10 %.
+/// Shows the progress of an import: on a terminal as a line that is redrawn, elsewhere as a line for each further 10 %.
 final class ImportDisplay: Sendable {
     private struct State {
         var milestone = Milestone()

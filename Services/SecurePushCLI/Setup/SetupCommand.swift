@@ -133,7 +133,7 @@ struct LocalSetup: Sendable {
     var hubEndpoint: String
     /// For the operators of push services.
     var pushContact = LocalSetup.standardContact
-    /// Whether it makes ``sender`` and ``users``; otherwise both files have nobody.
+    /// Whether it makes ``sender`` and ``users``; otherwise both files are empty.
     var hasDemo = true
 
     /// The users of local stacks and of the demo.

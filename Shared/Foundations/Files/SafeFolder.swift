@@ -165,7 +165,8 @@ package final class SafeFolder: Sendable {
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
-    /// Whether a path leads to this folder. It needs no descriptor, so it can be told when there is none left.
+    /// Whether a path leads to this folder. It needs no descriptor, so it works when the process has used up its
+    /// descriptors.
     func isAt(_ path: String) -> Bool {
         var named = stat()
         return stat(path, &named) == 0 && named.st_dev == status.st_dev && named.st_ino == status.st_ino

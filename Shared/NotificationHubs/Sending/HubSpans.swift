@@ -35,7 +35,7 @@ struct HubSpans: Sendable {
 
     /// Begins the span of a request, and adds its header.
     ///
-    /// - Returns: `nil` if nobody records it.
+    /// - Returns: `nil` if it is not recorded.
     func begin(_ trace: PushTrace, _ notification: inout HubNotification) -> (any Tracing.Span)? {
         var context = InstrumentationContext.topLevel
         context.trace = trace.parent

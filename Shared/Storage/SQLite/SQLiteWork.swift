@@ -12,7 +12,7 @@ struct SQLiteWork: Sendable {
     let bytes: Int
     /// Runs it for its caller. May be called several times, until a transaction with it is committed.
     let run: @Sendable (SQLiteTransaction) throws -> Void
-    /// Runs it for nobody.
+    /// Runs it without a caller that waits.
     let trial: @Sendable (SQLiteTransaction) throws -> Void
 
     fileprivate init<Value>(
