@@ -97,7 +97,7 @@ struct PushKeyFiles: Sendable, Equatable {
     }
 
     private func writePublic(_ keys: PushVerificationKeys) throws {
-        // A link has all permissions. The read permissions of the file stay, and only its owner can write to it.
+        // A link has all permissions; whoever may read the file still may, and only its owner writes it.
         let mode = SecretFile.mode(verification).map { UInt32($0) & 0o644 } ?? 0o644
         _ = try SecretFile.replace(verification, keys.jwks, mode: mode)
     }
