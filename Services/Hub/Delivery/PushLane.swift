@@ -128,11 +128,13 @@ final class PushLane: Sendable {
     }
 
     private func takePlace() async throws {
-        try await state.wait(in: \.places) { state in
+        let take = { [settings] (state: inout State) -> Void? in
             guard state.inFlight < settings.maxInFlight else { return nil }
             state.inFlight += 1
             return ()
         }
+        // Mostly there is one, and taking it costs much less than waiting.
+        if state.withLock({ take(&$0) }) == nil { try await state.wait(in: \.places, take) }
     }
 
     /// The longest waiting push, if there is one, gets the place.

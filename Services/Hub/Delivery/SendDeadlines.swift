@@ -39,12 +39,8 @@ final class SendDeadlines: Sendable {
         }
     }
 
-    func remove(_ number: UInt64) {
-        state.withLock { state in
-            state.entries[number] = nil
-            if state.entries.isEmpty { stop(&state) }
-        }
-    }
+    /// The task sleeps on, also if no send waits: the next one comes soon, and its deadline is later.
+    func remove(_ number: UInt64) { _ = state.withLock { $0.entries.removeValue(forKey: number) } }
 
     private func sleep(until deadline: ContinuousClock.Instant, _ state: inout State) {
         stop(&state)

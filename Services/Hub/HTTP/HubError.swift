@@ -75,7 +75,7 @@ struct RequestIdentity: Sendable {
     /// Takes the client's IDs, or makes new ones.
     init(headers: HTTPFields) {
         let given = { (name: HTTPField.Name) in headers[name].flatMap { $0.isEmpty ? nil : $0 } }
-        trackingID = given(HubHeaders.trackingID) ?? NotificationID().description
+        trackingID = given(HubHeaders.trackingID) ?? NotificationID.ofRequest().description
         correlationID = given(HubHeaders.correlationID) ?? trackingID
     }
 

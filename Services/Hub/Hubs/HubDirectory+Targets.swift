@@ -3,13 +3,15 @@ import Foundations
 import Storage
 
 extension HubDirectory {
+    /// Registrations, and after which place the next page begins; `nil` after the last page.
+    typealias Page = (registrations: [RegistrationEntry], next: Int64?)
+
     /// A page of the target registrations of a send, in the order of their places. It may be empty, and not the last.
     ///
-    /// - Returns: the registrations, and after which place the next page begins; `nil` after the last page.
     /// - Throws: ``StorageError``.
     func targets(
         _ hubKey: String, format: NotificationFormat, expression: TagExpression?, after: Int64
-    ) async throws -> (registrations: [RegistrationEntry], next: Int64?) {
+    ) async throws -> Page {
         let page = try await tables.targets(hub: hubKey, of: HubAudience(of: format, expression), after: after)
         return (page.registrations.compactMap(RegistrationEntry.init), page.next)
     }

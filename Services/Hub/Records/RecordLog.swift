@@ -121,12 +121,18 @@ final class RecordLog: Sendable {
 enum HubMessageID {
     /// - Parameter isSchedule: the shape of scheduled sends: joined by `_`, with a queue's name at the end.
     static func make(
-        at time: Timestamp, random: UInt128 = .random(in: .min ... .max), sequence: Int = .random(in: 1...99_999_999),
-        isSchedule: Bool = false
+        at time: Timestamp, random: UInt128 = random(), sequence: Int? = nil, isSchedule: Bool = false
     ) -> String {
+        let sequence = sequence ?? 1 + Int(UInt64(truncatingIfNeeded: random) % 99_999_999)
         let bytes = withUnsafeBytes(of: random.bigEndian) { $0.hex }
         let parts = [bytes, time.compact, "\(sequence)", "\(1 + Int(UInt64(truncatingIfNeeded: random >> 64) % 20))"]
         return isSchedule ? parts.joined(separator: "_") + "_QNHQueue1-S1" : parts.joined(separator: "-")
+    }
+
+    /// The ID gives no rights, so the number need not be the system's.
+    private static func random() -> UInt128 {
+        var generator = SplitMix64.reserving(2)
+        return .random(in: .min ... .max, using: &generator)
     }
 
     /// Whether an ID can be one of ours.

@@ -12,7 +12,6 @@ struct RegistrationEntry: Sendable {
     let format: NotificationFormat
     let isTemplate: Bool
     let tags: [String]
-    let lowercasedTags: Set<String>
     /// The device's ID at the platform's push service.
     let handle: String
     /// The elements of the description that the client sets, unknown ones too, in the order of the .NET client.
@@ -35,11 +34,12 @@ struct RegistrationEntry: Sendable {
         self.format = format
         self.isTemplate = isTemplate
         self.tags = tags
-        lowercasedTags = Set(tags.map { $0.lowercased() })
         self.handle = handle
         self.fields = Self.inOrder(fields, format: format)
         self.updatedAt = updatedAt
     }
+
+    var lowercasedTags: Set<String> { Set(tags.map { $0.lowercased() }) }
 
     var entityTag: String { "W/\"\(version)\"" }
 
@@ -170,6 +170,7 @@ extension RegistrationEntry {
     /// The elements in the order of the .NET client, which reads by position and skips misplaced ones. Unknown ones are
     /// last.
     private static func inOrder(_ fields: [XMLElement], format: NotificationFormat) -> [XMLElement] {
+        if fields.count <= 1 { return fields }
         let order = ["PushVariables"] + format.handleFields + orderedElements
         return order.flatMap { name in fields.filter { $0.name == name } }
             + fields.filter { !order.contains($0.name) }

@@ -150,24 +150,27 @@ extension PlatformRules {
 
 /// The headers of a send that the hub passes on to the platform's push service, and so to the device.
 enum PassThroughHeaders {
-    private static let names: Set<String> = [
-        "content-type", "x-windowsphone-target", "x-notificationclass", "x-baidu-message-type",
-        "servicebusnotification-apns-expiry",
-    ]
-    private static let prefixes = ["apns-", "x-apns-", "x-wns-"]
-
-    /// Of a push to a browser (RFC 8030, section 5).
-    private static let browserNames: Set<String> = ["ttl", "urgency", "topic"]
-
+    /// With the names as received.
     static func select(from headers: HTTPFields, platform: NotificationFormat) -> [String: String] {
         var selected: [String: String] = [:]
-        for field in headers {
-            let name = field.name.canonicalName
-            let isOfBrowser = platform == .browser && browserNames.contains(name)
-            if isOfBrowser || names.contains(name) || prefixes.contains(where: name.hasPrefix) {
-                selected[field.name.rawName] = field.value
-            }
+        for field in headers where isSelected(field.name.canonicalName, platform) {
+            selected[field.name.rawName] = field.value
         }
         return selected
+    }
+
+    private static func isSelected(_ name: String, _ platform: NotificationFormat) -> Bool {
+        // Most headers of a request end here.
+        switch name.utf8.first {
+        case UInt8(ascii: "a"): name.hasPrefix("apns-")
+        case UInt8(ascii: "c"): name == "content-type"
+        case UInt8(ascii: "s"): name == "servicebusnotification-apns-expiry"
+        // RFC 8030, section 5.
+        case UInt8(ascii: "t"), UInt8(ascii: "u"): platform == .browser && ["ttl", "urgency", "topic"].contains(name)
+        case UInt8(ascii: "x"):
+            name.hasPrefix("x-apns-") || name.hasPrefix("x-wns-")
+                || ["x-windowsphone-target", "x-notificationclass", "x-baidu-message-type"].contains(name)
+        default: false
+        }
     }
 }

@@ -103,29 +103,36 @@ struct SendProcessor: Sendable {
     private func deliver(_ run: inout SendRun, to expression: TagExpression?) async throws -> Bool {
         guard let format = run.record.format else { return true }
         let first = try await hubs.targets(run.hubKey, format: format, expression: expression, after: 0)
+        if first.next == nil, first.registrations.count <= Self.maxOnEventLoop {
+            return try await deliver(&run, format, expression, from: first)
+        }
         // The work for many devices would hold the other connections of an event loop.
-        let hasMany = first.next != nil || first.registrations.count > Self.maxOnEventLoop
-        let executor = hasMany ? globalConcurrentExecutor : nil
-        return try await withTaskExecutorPreference(executor) {
-            var page = first
-            while true {
-                var place = page.next
-                var targets = try run.targets(page.registrations)
-                if run.record.kind == .test {
-                    targets = Array(targets.shuffled().prefix(Self.maxTestDevices))
-                    if !targets.isEmpty { place = nil }
-                }
-                try await run.deliver(targets)
-                guard let place else { return true }
-                if let scheduled = run.scheduled {
-                    // The results of these devices are written first, because they are not read again afterwards.
-                    simulate(run.record, run.takeSimulated())
-                    await run.keepOutcomes()
-                    guard try await schedules.advance(scheduled, to: max(place, scheduled.place)) else { return false }
-                    try Task.checkCancellation()
-                }
-                page = try await hubs.targets(run.hubKey, format: format, expression: expression, after: place)
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            try await deliver(&run, format, expression, from: first)
+        }
+    }
+
+    private func deliver(
+        _ run: inout SendRun, _ format: NotificationFormat, _ expression: TagExpression?, from first: HubDirectory.Page
+    ) async throws -> Bool {
+        var page = first
+        while true {
+            var place = page.next
+            var targets = try run.targets(page.registrations)
+            if run.record.kind == .test {
+                targets = Array(targets.shuffled().prefix(Self.maxTestDevices))
+                if !targets.isEmpty { place = nil }
             }
+            try await run.deliver(targets)
+            guard let place else { return true }
+            if let scheduled = run.scheduled {
+                // The results of these devices are written first, because they are not read again afterwards.
+                simulate(run.record, run.takeSimulated())
+                await run.keepOutcomes()
+                guard try await schedules.advance(scheduled, to: max(place, scheduled.place)) else { return false }
+                try Task.checkCancellation()
+            }
+            page = try await hubs.targets(run.hubKey, format: format, expression: expression, after: place)
         }
     }
 

@@ -37,6 +37,14 @@ package struct NotificationID: Hashable, Sendable {
         self.init(milliseconds: time.milliseconds, counter: UInt16(truncatingIfNeeded: random), using: &generator)
     }
 
+    /// An ID that only tells requests apart: it is in no order and can be guessed. It asks the system for no random
+    /// numbers, which takes longer than all else.
+    package static func ofRequest(at time: Timestamp = .now) -> NotificationID {
+        var generator = SplitMix64.reserving(2)
+        let counter = UInt16(truncatingIfNeeded: generator.next())
+        return NotificationID(milliseconds: time.milliseconds, counter: counter, using: &generator)
+    }
+
     /// - Parameters:
     ///   - milliseconds: since the Unix epoch; limited to 48 bits.
     ///   - counter: the 12 bits after the version.

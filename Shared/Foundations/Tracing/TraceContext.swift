@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The `traceparent` of a request (W3C Trace Context, level 1, section 3.2): `00-TRACE-SPAN-FLAGS` in lower-case hex.
 package struct TraceContext: Sendable, Hashable {
     /// The header's value.
@@ -29,14 +27,14 @@ package struct TraceContext: Sendable, Hashable {
     ///
     /// - Parameter isSampled: whether the span is recorded; otherwise the flags are 00.
     package static func random(isSampled: Bool = false) -> TraceContext {
-        var generator = nextGenerator()
+        var generator = SplitMix64.reserving(3)
         // All zeros are invalid (section 3.2.2.3 and 3.2.2.4).
         return TraceContext(generator.next(), max(generator.next(), 1), max(generator.next(), 1), isSampled: isSampled)
     }
 
     /// A new random span in the same trace.
     package func child(isSampled: Bool) -> TraceContext {
-        var generator = Self.nextGenerator()
+        var generator = SplitMix64.reserving(1)
         let span = max(generator.next(), 1)
         var bytes = Array(traceparent.utf8.prefix(55))
         bytes.replaceSubrange(0..<2, with: "00".utf8)
@@ -46,14 +44,6 @@ package struct TraceContext: Sendable, Hashable {
     }
 
     private init(valid traceparent: String) { self.traceparent = traceparent }
-
-    private static func nextGenerator() -> SplitMix64 {
-        let turn = turns.wrappingAdd(1, ordering: .relaxed).oldValue
-        return SplitMix64(seed: start &+ turn &* 3 &* SplitMix64.step)
-    }
-
-    private static let turns = Atomic<UInt64>(0)
-    private static let start = UInt64.random(in: .min ... .max)
 
     private init(_ high: UInt64, _ low: UInt64, _ span: UInt64, isSampled: Bool) {
         traceparent = String(unsafeUninitializedCapacity: 55) { text in

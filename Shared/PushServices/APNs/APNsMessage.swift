@@ -112,7 +112,7 @@ struct APNsMessage: Sendable {
 
     /// The request of one attempt, with an ID of its own.
     func request(authorization: String) -> PushHTTPRequest {
-        let id = NotificationID().description
+        let id = NotificationID.ofRequest().description
         let own = [
             // One token serves all pushes, but Apple asks for it to be left out of the table.
             PushHTTPField("authorization", authorization, indexing: .notIndexed),

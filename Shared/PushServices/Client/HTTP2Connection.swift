@@ -47,6 +47,8 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
         // may have been accepted.
         var streams = NIOHTTP2Handler.StreamConfiguration()
         streams.streamResetFrameRateLimit.maximumCount = 2000
+        // `PushHTTPRequest.problem` has checked the fields of requests, and those of answers are only read here.
+        connection.headerBlockValidation = .disabled
         return NIOHTTP2Handler(
             mode: .client, connectionConfiguration: connection, streamConfiguration: streams)
     }

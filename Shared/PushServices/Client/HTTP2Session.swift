@@ -184,7 +184,7 @@ extension HTTP2Session {
 
     /// Frees the streams whose answer came before their request was written.
     mutating func readCompleted() -> [Action] {
-        streams.filter { $0.value.isFinished }.map { .reset($0.key, .cancel) }
+        streams.compactMap { id, stream in stream.isFinished ? .reset(id, .cancel) : nil }
     }
 
     private mutating func wasReset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) -> [Action] {

@@ -41,16 +41,18 @@ import Testing
         try await expectToHold { self.ended.withLock { $0.sorted() } == [1, 2, 3, 4] && clock.sleeperCount == 0 }
     }
 
-    @Test func `Nobody sleeps for sends that have ended`() async throws {
+    @Test func `Sends that have ended start no sleeper, and the one of before ends`() async throws {
         let deadlines = SendDeadlines(clock.clock)
-        let first = add(1, after: .seconds(1), to: deadlines)
-        let second = add(2, after: .seconds(2), to: deadlines)
+        for name in 1...3 {
+            deadlines.remove(add(name, after: .seconds(2), to: deadlines))
+            try await expectToHold { clock.sleeperCount == 1 }
+        }
+        let last = add(4, after: .seconds(3), to: deadlines)
+        clock.advance(by: .seconds(2))
+        // It goes on until the deadline that is left.
         try await expectToHold { clock.sleeperCount == 1 }
-        deadlines.remove(first)
+        deadlines.remove(last)
         clock.advance(by: .seconds(1))
-        // The sleeper goes on until the deadline that is left.
-        try await expectToHold { clock.sleeperCount == 1 }
-        deadlines.remove(second)
         try await expectToHold { clock.sleeperCount == 0 }
         #expect(ended.withLock { $0 } == [])
     }

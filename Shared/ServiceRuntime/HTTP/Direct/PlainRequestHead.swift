@@ -38,8 +38,6 @@ struct PlainRequestHead: Sendable {
     private static let maxFields = 100
 
     private static let tokens = ByteSet.alphanumerics.union(ByteSet("!#$%&'*+-.^_`|~"))
-    /// The bytes of lines: visible characters and spaces. Tabs are unusual.
-    private static let characters = ByteSet(0x20...0x7E)
     private static let methods: [StaticString] = ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"]
     private static let version: StaticString = " HTTP/1.1"
 
@@ -95,7 +93,8 @@ struct PlainRequestHead: Sendable {
                 guard index + 1 < bytes.count else { return .incomplete }
                 return bytes[index + 1] == 0x0A ? .end(index) : .unusual
             }
-            guard characters.contains(byte) else { return .unusual }
+            // Visible characters and spaces. Tabs are unusual.
+            guard (0x20...0x7E).contains(byte) else { return .unusual }
             index += 1
         }
         return .incomplete
