@@ -36,7 +36,8 @@ struct DispatchMetrics: Sendable {
         for platform in platforms { unregistered[platform]?.increment() }
     }
 
-    /// Counts the outcome that an answer of the hub told at once. One that will change is counted when it is asked for.
+    /// Counts the outcome in the hub's answer. An outcome that will change is counted later, when the hub is asked for
+    /// it.
     func countOutcome(of answer: LaneAnswer, _ platform: Platform) {
         guard case .answered(.sent(_, let outcome?), _) = answer, !MessageOutcome.isOpen(outcome.text) else { return }
         if outcome.text == "Success", let success = successes[platform] { return success.increment() }
@@ -105,7 +106,7 @@ extension DeadLetterDraft {
 }
 
 extension StorageError {
-    /// Why a row cannot be claimed that the store refuses to change.
+    /// The reason for a row that the store refuses to change.
     static func refusedClaim(_ error: StorageError) -> StorageError {
         StorageError(error.code, "The store refuses to claim it: \(error.message)")
     }

@@ -19,7 +19,7 @@ extension DispatchPipeline {
         if result.isRetriable {
             consumer.requeue(settler.release(left))
         } else {
-            // The store refuses all of them. They fall due again by themselves, at growing intervals.
+            // The store refuses all of them. They become due again, at growing intervals.
             settler.settle(left.map { Settlement(delivery: $0) })
         }
         await start(claimed, result.claims, at: arrival)
@@ -92,7 +92,7 @@ struct SettledFollowUp: Sendable {
 }
 
 extension DispatchAttempt {
-    /// Decides about the answers to a follow-up. One that is given up has no dead letter: the record keeps it.
+    /// Decides about the answers to a follow-up. A follow-up that is given up has no dead letter; its record shows it.
     func settlement(of followUp: FollowUp, _ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         let tally = tally(plan.deliveries, policy, now: now) { delivery, answer in
             // A second withdrawal does no harm. A second reminder would.

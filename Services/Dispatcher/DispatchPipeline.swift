@@ -237,12 +237,13 @@ struct DispatchPipeline: Service {
         return left
     }
 
-    /// Claims, and tries again for a few seconds while the store is away: requeued deliveries are delivered again at
-    /// once, and each time counts towards the queue's delivery limit.
+    /// Claims, and tries again for a few seconds while the store is unavailable: requeued deliveries are delivered
+    /// again at once, and each time counts towards the queue's delivery limit.
     ///
     /// If the store refuses all claims for good, they are not repeated.
     ///
-    /// - Parameter expectRecords: throws while outcomes cannot be stored. What cannot be recorded must not be sent.
+    /// - Parameter expectRecords: throws while outcomes cannot be stored, because a push that cannot be recorded must
+    ///   not be sent.
     func claim<Element, Claims>(
         _ elements: [Element], by claim: GroupWrite<Element, Claims>, if expectRecords: () async throws -> Void
     ) async -> GroupWrite<Element, Claims>.Result {

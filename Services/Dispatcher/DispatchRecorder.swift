@@ -4,7 +4,8 @@ import Logging
 import Metrics
 import Synchronization
 
-/// Stores the outcomes of attempts. What the store refuses for good becomes a dead letter, and holds up nothing else.
+/// Stores the outcomes of attempts. An outcome that the store refuses for good becomes a dead letter, and does not
+/// delay the others.
 final class DispatchRecorder: Sendable {
     struct Recorded: Sendable {
         /// Their outcomes are stored, or there was nothing to store. One that the store refuses has a dead letter in
@@ -26,7 +27,7 @@ final class DispatchRecorder: Sendable {
             "Outcomes of withdrawals and reminders cannot be stored at the moment",
             end: "Outcomes of withdrawals and reminders are stored again"))
 
-    /// How the statements of one kind go.
+    /// The state of the statements of one kind.
     private final class Attempts: Sendable {
         let isFailing = Atomic(false)
         let problem: LastingProblemLog
@@ -62,7 +63,7 @@ final class DispatchRecorder: Sendable {
     /// Stores the outcomes of notifications and of follow-ups. Neither waits for the other, and a failure of one does
     /// not undo the other.
     ///
-    /// - Parameter mayTry: whether to try once more while the store is away, since the first try at a time.
+    /// - Parameter mayTry: whether to try once more while the store is unavailable, since the first try at a time.
     func record(
         _ settlements: [Settlement], while mayTry: @escaping @Sendable (ContinuousClock.Instant) -> Bool
     ) async -> Recorded {
@@ -120,7 +121,7 @@ final class DispatchRecorder: Sendable {
         return Recorded(done: stored + result.letters + dropped, left: left)
     }
 
-    /// Stores a group, and tries again while the store is away: a duplicate push costs more than a wait.
+    /// Stores a group, and tries again while the store is unavailable, because a duplicate push is worse than a wait.
     private func attempt<Value>(
         _ settlements: [Settlement], _ write: GroupWrite<Settlement, Value>, _ attempts: Attempts,
         _ mayTry: (_ start: ContinuousClock.Instant, _ isRetriable: Bool) -> Bool

@@ -168,7 +168,7 @@ final class DispatchSettler: Sendable {
         }
     }
 
-    /// Puts deliveries back for a dispatcher that can do more for them.
+    /// Requeues deliveries for another dispatcher.
     private func putBack(_ deliveries: [DispatchDelivery], _ settlements: [Settlement]) {
         guard !deliveries.isEmpty else { return }
         consumer.requeue(deliveries)
@@ -198,8 +198,8 @@ final class DispatchSettler: Sendable {
         metrics.settled.increment(by: settled.count)
     }
 
-    /// Puts back deliveries whose time has come, and publishes dead letters again, until it is cancelled or the
-    /// dispatcher stops. Then it puts back the rest.
+    /// Requeues deliveries that are due, and publishes dead letters again, until it is cancelled or the dispatcher
+    /// stops. Then it requeues the rest.
     func keepHeld() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.heldInterval)
@@ -225,8 +225,8 @@ final class DispatchSettler: Sendable {
         metrics.settled.increment(by: confirmed.count)
     }
 
-    /// Holds deliveries whose dead letters the broker did not take. Those for which there is no room are acknowledged
-    /// without one, so that they do not stop everything else: the record says that they are dead.
+    /// Holds deliveries whose dead letters the broker did not confirm. If there is no room, they are acknowledged
+    /// without a dead letter, so that they do not block other deliveries. Their record says `dead`.
     private func hold(_ letters: [HeldDeliveries.Letter]) {
         let lost = held.hold(letters)
         if lost.isEmpty { return }
@@ -265,9 +265,9 @@ final class DispatchSettler: Sendable {
     }
 
     private static let heldInterval = Duration.milliseconds(250)
-    /// How long outcomes wait for a store that is away: longer than a database takes to restart after a crash, because
-    /// requeued messages would be pushed twice. With the last tries of single outcomes (``GroupWrite``) it ends within
-    /// ``OutboxPolicy/attemptLimit``.
+    /// How long outcomes wait for a store that is unavailable: longer than a database takes to restart after a crash,
+    /// because requeued messages would be pushed twice. With the last tries of single outcomes (``GroupWrite``) it ends
+    /// within ``OutboxPolicy/attemptLimit``.
     private static let recordPatience = Duration.seconds(25)
     /// The end of that wait, counted from the beginning of a drain: requests to the hub end within 5 s, and at 8 s all
     /// services are cancelled.

@@ -11,11 +11,11 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
         var values: [Value] = []
         /// The elements that the store refuses for good, while it takes others.
         var refused: [(element: Element, error: StorageError)] = []
-        /// The elements that were not stored. The store is away, or it refuses everything.
+        /// The elements that were not stored. The store is unavailable, or it refuses everything.
         var left: [Element] = []
         var failure: (any Error)?
 
-        /// Whether a later try may succeed without anybody's help.
+        /// Whether a later try may succeed without an operator.
         var isRetriable: Bool { (failure as? StorageError)?.isRetriable ?? true }
 
         var failures: [any Error] { refused.map(\.error) + [failure].compactMap(\.self) }
@@ -47,7 +47,7 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
         } catch let error as StorageError where !error.isRetriable {
             do {
                 try await probe()
-                // The fault of a single element may be over by now: the probe has succeeded.
+                // The error of a single element may have passed by now, because the probe has succeeded.
                 if elements.count == 1 { await store(elements, &result) } else { await split(elements, error, &result) }
             } catch {
                 result.leave(elements, error)
@@ -78,8 +78,8 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Stores what it can of a group that was left for long. If the row of one element stays locked, each statement
-    /// with it fails, and its neighbours must not pay for that.
+    /// Stores as much as possible of a group that has waited for long. If the row of one element stays locked, each
+    /// statement with it fails, but the other elements must be stored.
     ///
     /// The separation takes the time of two statements at most: parts are written together, and then the elements of
     /// those that fail.
@@ -87,7 +87,7 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
         var result = failed
         let root = Int(Double(failed.left.count).squareRoot())
         for size in root > 1 ? [root, 1] : [1] where !result.left.isEmpty && mayGoOn() {
-            // A probe that fails means that the store is away.
+            // A failed probe means that the store is unavailable.
             guard (try? await probe()) != nil else { break }
             let left = result.left
             let parts = stride(from: 0, to: left.count, by: size).map { Array(left[$0..<min($0 + size, left.count)]) }
@@ -110,7 +110,7 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
 }
 
 extension GroupWrite.Result where Element: Hashable, Value == Claims<Element> {
-    /// The claims of all statements. What the store refuses to claim counts as unreadable.
+    /// The claims of all statements. Notifications that the store refuses to claim count as unreadable.
     var claims: Claims<Element> {
         var claims = values.first ?? Claims()
         for others in values.dropFirst() { claims.merge(others) }

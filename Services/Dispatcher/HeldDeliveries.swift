@@ -2,8 +2,8 @@ import Domain
 import Foundations
 import Synchronization
 
-/// Deliveries that stay with the dispatcher for a while, so that they do not come back at once: what the broker gets
-/// back, it delivers in the next moment. The prefetch limits those that are early.
+/// Deliveries that the dispatcher keeps for a while, because the broker would deliver a requeued message again at once.
+/// The prefetch limits the early ones.
 final class HeldDeliveries: Sendable {
     /// Deliveries whose dead letter the broker did not take.
     struct Letter: Sendable {
@@ -29,11 +29,12 @@ final class HeldDeliveries: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter prefetch: the maximum of unacknowledged deliveries. Letters take a quarter of it, because what they
-    ///   take nobody can be delivered.
+    /// - Parameter prefetch: the maximum of unacknowledged deliveries. Letters take at most a quarter of it, because
+    ///   they block other deliveries.
     init(prefetch: Int) { limit = max(1, prefetch / 4) }
 
-    /// Why the dispatcher is not ready, for an operator: dead letters have not been taken for long. Otherwise `nil`.
+    /// Why the dispatcher is not ready, for an operator: the broker has not confirmed dead letters for long. Otherwise
+    /// `nil`.
     func problem(at now: ContinuousClock.Instant = .now) -> String? {
         let since = state.withLock { $0.since }
         guard let since, since.duration(to: now) >= Self.patience else { return nil }
@@ -102,7 +103,7 @@ final class HeldDeliveries: Sendable {
         }
     }
 
-    /// The broker takes dead letters again.
+    /// The broker confirms dead letters again.
     func lettersWereConfirmed() {
         state.withLock { state in
             state.next = state.letters.isEmpty ? nil : (.now, Self.waits.lowerBound)

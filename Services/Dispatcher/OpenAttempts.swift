@@ -39,7 +39,7 @@ final class OpenAttempts: Sendable {
         }
     }
 
-    /// Enters those that last long, until it is cancelled. While the store is away, it keeps trying.
+    /// Enters those that last long, until it is cancelled. While the store is unavailable, it keeps trying.
     func enterLong(to store: any DispatchStore, _ settler: DispatchSettler, _ logger: Logger) async {
         var late: [NotificationID] = []
         let enter = GroupWrite<NotificationID, Void> {

@@ -45,7 +45,7 @@ package struct EmulatorConfiguration: Sendable {
             ? connectionString.text.replacing(":0/;", with: ":\(port)/;", maxReplacements: 1) : connectionString.text
     }
 
-    /// Where its hubs and their devices are: the state file, else the memory of this process.
+    /// The place of its hubs and their devices: the state file, or else the memory of this process.
     ///
     /// - Throws: ``StorageError`` for a path that cannot be one of a file.
     var storage: StorageConfiguration {

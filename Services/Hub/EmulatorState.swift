@@ -16,13 +16,13 @@ struct EmulatorState: Sendable {
     let schedules: ScheduleTable
     let delivery: HubDelivery
     let sends: SendProcessor
-    /// Whether answers to sends have `SecurePush-Outcome`. Azure, which the emulator stands in for, has no such header.
+    /// Whether answers to sends have `SecurePush-Outcome`. Azure, which the emulator simulates, has no such header.
     let tellsOutcomes: Bool
 
     /// The state of `hub-emulator` on the tables of a store; with the faults of the configured scenario.
     ///
     /// - Parameters:
-    ///   - pushers: who pushes for each platform.
+    ///   - pushers: the pushers of all platforms.
     ///   - tellsOutcomes: see the property.
     /// - Throws: when the scenario cannot be used.
     init(
@@ -86,7 +86,7 @@ struct EmulatorState: Sendable {
     /// The lanes of all platforms and hubs.
     var lanes: PushLanes { delivery.lanes }
 
-    /// Lets the faults of an operation happen before it is done.
+    /// Applies the faults of an operation before it is carried out.
     ///
     /// - Throws: the error that a fault decides.
     func injectFaults(

@@ -49,7 +49,7 @@ package enum HubEmulatorService: ServiceProgram {
             onListening: { announce(configuration.connectionString(listeningOn: $0)) })
         let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: context.logger)
         let retries = RetryService(state.delivery, logger: context.logger)
-        // They stop in the reverse order: requests, then what they left to be done, and the store last.
+        // They stop in the reverse order: requests, then their remaining work, and the store last.
         return [
             state.store.service, state.following(retries), state.following(schedules), state.following(http),
         ]

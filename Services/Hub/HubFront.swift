@@ -11,7 +11,7 @@ struct HubFront: Sendable {
     var webAppFolder: String?
     /// Whether clients of the REST API make and remove hubs.
     var isManaged: Bool
-    /// Hides the page and its API; nil: nobody is kept from them.
+    /// Hides the page and its API from clients; nil: all clients may use them.
     var simulation: SimulationMiddleware?
     var readiness: [ReadinessCheck] = []
     var details: [ReadinessDetail] = []

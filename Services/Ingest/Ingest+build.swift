@@ -17,7 +17,7 @@ struct BuiltIngest {
 
 /// The composition root: creates every part from the settings and connects the parts. Tests call it too.
 func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
-    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    // The checks of settings come first, so that a start with wrong settings changes nothing.
     try await configuration.http.check()
     let senders = try ConfigurationKeys.ingestAPIKeysFile.making {
         try APIKeyRing(path: configuration.own.apiKeysFile, logger: context.logger)

@@ -33,6 +33,6 @@ struct IngestSettings: Sendable {
         }
     }
 
-    /// Settings of earlier versions. Somebody who sets them expects the page here.
+    /// Settings of earlier versions, in which ingest served the page.
     private static let movedToOperator = ["ADMIN_PORT", "ADMIN_HOST"]
 }

@@ -3,8 +3,8 @@ import Foundations
 import Logging
 import ServiceRuntime
 
-/// Tells users about new keys for end-to-end encryption (`E2E_KEY_NOTICE`), because senders encrypt for such a key from
-/// then on, whoever registered it.
+/// Sends notifications about new keys for end-to-end encryption (`E2E_KEY_NOTICE`), because senders encrypt for a new
+/// key even if an attacker has registered it.
 ///
 /// A user gets at most one notification per hour, and after the last new key there is always one. Every ingest process
 /// sweeps; the store gives each notice to one of them.
@@ -30,7 +30,7 @@ struct KeyNoticeSweep: Sendable {
     static let period = 3600 as Int64
     /// The sender of the notifications. No API key has a colon in its name, and no user this prefix.
     static let sender = "system:keys"
-    /// It is not encrypted end to end: it says nothing that the services do not know.
+    /// It is not encrypted end to end, because it contains nothing that the services do not know.
     static let text =
         "A device of yours has a new key for encrypted messages. If you have not added or reset a device, open the app "
         + "and remove the devices that you do not know."

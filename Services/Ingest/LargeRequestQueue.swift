@@ -15,7 +15,7 @@ final class LargeRequestQueue: Sendable {
     }
 
     private struct State {
-        /// Those that wait, with their bytes.
+        /// The waiting requests, with their bytes.
         var waiting = WaitList<Void>()
         /// The bytes that the store holds.
         var bytes = 0

@@ -68,7 +68,7 @@ struct SenderAuthentication: Sendable {
         do {
             return .user(try await users.authenticate(authorization: authorization, from: context.clientAddress))
         } catch {
-            // Credentials that are no token were meant as an API key, which may be valid if keys cannot be read now.
+            // Credentials that are not a token are an API key, which may be valid although the keys cannot be read now.
             let isKey = error.code == .malformed && (keyError.code == .invalid || keyError.code == .unavailable)
             throw isKey ? keyError : error
         }

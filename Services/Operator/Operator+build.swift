@@ -18,7 +18,7 @@ struct BuiltOperator {
 ///
 /// Decision: docs/decisions/0037-operator-is-a-service.md
 func buildOperator(_ configuration: OperatorConfiguration, context: ServiceContext) async throws -> BuiltOperator {
-    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    // The checks of settings come first, so that a start with wrong settings changes nothing.
     try await configuration.http.check()
     let authenticator = try configuration.authenticator(context.logger)
     let context = try context.auditing(to: configuration.auditLog)

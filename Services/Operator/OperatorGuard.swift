@@ -4,8 +4,8 @@ import HTTPTypes
 import Hummingbird
 import ServiceRuntime
 
-/// Protects the operator's page and its API: the host name, the password, and against requests of other sites. What
-/// every service answers to probes and collectors stays open.
+/// Protects the operator's page and its API: checks the host name and the password, and refuses requests of other
+/// sites. The paths for probes and collectors stay open.
 struct OperatorGuard<Context: RequestContext>: RouterMiddleware {
     let hosts: HostAllowList
     /// `nil` on loopback without `ADMIN_PASSWORD_FILE`.
@@ -16,8 +16,8 @@ struct OperatorGuard<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         if Operations.paths.contains(request.uri.path) { return try await next(request, context) }
         try hosts.check(request)
-        // Another site may link to the page, and nothing else: reading is not free. A look at a notification is on
-        // record in the operator's name.
+        // Another site may only link to the page, because even reading a notification is recorded in the operator's
+        // name.
         if !HostAllowList.isSameOrigin(request) {
             guard request.isOfLink, !request.isOfAPI else {
                 throw Problem.forbidden("Pages of other sites can only link to the operator's page.")
@@ -54,11 +54,11 @@ extension Request {
     /// However the path is spelled: the router takes `//admin/api` for the same.
     fileprivate var isOfAPI: Bool { uri.path.split(separator: "/").starts(with: ["admin", "api"]) }
 
-    /// Whether a script asks. For the scheme `Basic` a browser would open its own dialogue, over a page that can say
-    /// more about a password that has changed.
+    /// Whether a script asks. For the scheme `Basic` a browser would open its own dialogue over the page, although the
+    /// page can explain a changed password better.
     fileprivate var isOfScript: Bool { headers[.secFetchMode].map { $0 != "navigate" } ?? false }
 
-    /// Whether a person may see the answer: an HTML page explains the error better than JSON.
+    /// Whether a browser shows the answer to a person. Then an HTML page explains the error better than JSON.
     fileprivate var isOfPage: Bool {
         (method == .get || method == .head) && !isOfAPI
     }

@@ -4,14 +4,14 @@ import Logging
 import Synchronization
 
 /// Compares the keys that stored payloads need with the key ring, so that an operator learns of a missing key before a
-/// user does: after a restore with the ring of another installation nothing else fails.
+/// user does. After a restore with the key ring of another installation nothing else fails.
 ///
 /// Only retrieval does it, because it opens payloads. It stays ready: other payloads can be read.
 final class PayloadKeyWatch: Sendable {
     private static let interval = Duration.seconds(300)
-    /// After a look that failed, because the database was away.
+    /// After a check that failed, because the database was unavailable.
     private static let retry = Duration.seconds(5)
-    /// A page is a few milliseconds of a database that has live traffic beside it.
+    /// A page takes a few milliseconds of the database, which also serves live traffic.
     private static let page = (rows: 2000, pause: Duration.milliseconds(100))
 
     private let store: any OperatorStore
@@ -30,7 +30,7 @@ final class PayloadKeyWatch: Sendable {
         return missing.isEmpty ? nil : missing.joined(separator: "; ")
     }
 
-    /// Looks at all payloads.
+    /// Checks all payloads.
     ///
     /// - Returns: the pause before the next time.
     func look() async -> Duration {
@@ -42,7 +42,7 @@ final class PayloadKeyWatch: Sendable {
                 try await Task.sleep(for: Self.page.pause)
             }
         } catch {
-            // The check of the database says it.
+            // The database check reports it.
             return Self.retry
         }
         counts.withLock { $0 = seen }

@@ -21,7 +21,7 @@ struct BuiltRetrieval {
 func buildRetrieval(
     _ configuration: RetrievalConfiguration, context: ServiceContext
 ) async throws -> BuiltRetrieval {
-    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    // The checks of settings come first, so that a start with wrong settings changes nothing.
     try await configuration.http.check()
     let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }

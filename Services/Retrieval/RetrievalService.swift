@@ -2,7 +2,7 @@ package import ServiceConfiguration
 package import ServiceLifecycle
 package import ServiceRuntime
 
-/// The retrieval service: gives secrets to their owners' devices, and registers the devices with the hub.
+/// The retrieval service: serves secrets to their recipients' devices, and registers the devices with the hub.
 package enum RetrievalService: ServiceProgram {
     package static let name = "retrieval"
     package static let summary = "Gives notifications to their owners' devices, and registers the devices."

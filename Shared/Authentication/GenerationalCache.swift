@@ -45,7 +45,7 @@ struct CacheKey: Hashable {
         words = text.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }.withUnsafeBytes(Self.words)
     }
 
-    /// The key for a password. Nobody can try passwords on a copy of the memory without the secret.
+    /// The key for a password. Without the secret, passwords cannot be guessed from a copy of the memory.
     init(password: String, secret: SymmetricKey) {
         var text = password
         words = text.withUTF8 { HMAC<SHA256>.authenticationCode(for: UnsafeRawBufferPointer($0), using: secret) }

@@ -2,7 +2,8 @@ import Foundations
 package import OutgoingHTTP
 package import ServiceConfiguration
 
-/// How users are authenticated: the `AUTH_…` settings. Every part may be absent. Without any of them nobody has access.
+/// How users are authenticated: the `AUTH_…` settings. Every part may be absent. Without any of them no user has
+/// access.
 package struct UserAuthenticationConfiguration: Sendable {
     /// The file of a JSON Web Key Set (RFC 7517) for verifying tokens; read again when it changes.
     package var jwksFile: String?

@@ -89,8 +89,8 @@ package struct PushGatewayError: CodedError {
     package var message: String
     /// How long the hub asks to wait, if it does.
     package var retryAfter: Duration?
-    /// With code `rejected`, if the hub refuses what the request says (400, 413) rather than the way it is asked: the
-    /// hub's words, which may hold a handle; empty if there are none.
+    /// With code `rejected`, if the hub refuses the content of the request (400, 413): the hub's message, which may
+    /// contain a handle; empty if there is none.
     package var refusal: String?
 
     package init(_ code: Code, _ message: String, retryAfter: Duration? = nil, refusal: String? = nil) {
@@ -111,7 +111,7 @@ package struct AuthenticationError: CodedError {
         case missing
         /// The credentials do not have the form of their scheme.
         case malformed
-        /// The token is longer than any that is accepted, so another one of the same kind would not do either.
+        /// The token is longer than the limit, so a new one of the same kind would be refused too.
         case tooLong
         /// The credentials are well formed and not accepted.
         case invalid
@@ -132,8 +132,8 @@ package struct AuthenticationError: CodedError {
     package var challenges: [String]
     /// When the next attempt will be checked, for ``Code/throttled``.
     package var retryAfter: Duration?
-    /// How long the answer is held back, because this client has sent many wrong passwords. Whoever answers waits, so
-    /// that a held answer takes no place of a request that is worked on.
+    /// How long the answer is held back, because this client has sent many wrong passwords. The caller waits, so that a
+    /// delayed answer does not count as a request in flight.
     package var delay: Duration
 
     package init(

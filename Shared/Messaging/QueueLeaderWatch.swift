@@ -6,8 +6,8 @@ import Synchronization
 /// Checks periodically whether all exchanges, queues and bindings are there, and whether each queue has a leader, on
 /// its own connection.
 ///
-/// It declares what is missing, unless `AMQP_DECLARE=check`. So what an operator or a restored broker has lost comes
-/// back although nobody publishes to it.
+/// It declares missing queues and bindings, unless `AMQP_DECLARE=check`. So objects that an operator or a restored
+/// broker has lost come back although nobody publishes to it.
 ///
 /// A quorum queue without a leader can be declared and looked up as usual, but it confirms and delivers nothing
 /// (rabbitmq-server issue 10070, or a majority of the cluster's nodes is down). Only consuming shows it.
@@ -38,7 +38,8 @@ final class QueueLeaderWatch: Sendable {
         self.logger = logger
     }
 
-    /// What is missing, or the queues without a leader, and the remedy, for an operator; `nil` if all is well.
+    /// The missing objects, or the queues without a leader, and the remedy, for an operator; `nil` if there is no
+    /// problem.
     var problem: String? {
         let findings = findings.withLock { $0 }
         if let missing = findings.missing { return missing }

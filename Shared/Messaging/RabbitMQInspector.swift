@@ -132,7 +132,7 @@ package actor RabbitMQInspector: QueueReadings, DispatchQueueProbe, Service {
     private func open() async throws -> any QueueInspector {
         while let known = connection {
             if await known.isOpen { return known }
-            // Somebody else may have replaced it while it was asked.
+            // Another task may have replaced it meanwhile.
             if connection === known { connection = nil }
         }
         let task =

@@ -131,7 +131,7 @@ package final class PostgresClient: Service {
     private func reportConnections() { connectedGauge.record(connections.count { $0.isConnected }) }
 }
 
-/// What the connections of a client have met with, so that a warning comes once for all of them.
+/// The problems that the connections of a client have met, so that a warning is logged once for all of them.
 private struct Problems {
     private static let interval = Duration.seconds(60)
     /// Bounds the memory; there are few kinds of errors.

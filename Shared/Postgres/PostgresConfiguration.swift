@@ -70,7 +70,7 @@ package struct PostgresConfiguration: Sendable {
         return hosts.split(separator: ",").map(String.init).filter { !$0.hasPrefix("/") && !$0.hasPrefix("@") }
     }
 
-    /// Defaults, then the URI, then what the URI must not override.
+    /// Defaults, then the URI, then the parameters that the URI must not override.
     ///
     /// Of several hosts, one that can be written to is used: after a fail-over this finds the new primary.
     private static func keywords(_ options: [String: String], isSessionSet: Bool) -> [String: String] {
@@ -81,7 +81,7 @@ package struct PostgresConfiguration: Sendable {
         return keywords
     }
 
-    /// What a new session sets.
+    /// The settings of a new session.
     var session: PostgresSession {
         var settings = PostgresSession.settings
         if namesSearchPath { settings["search_path"] = nil }

@@ -37,7 +37,7 @@ struct PostgresSession: Sendable {
     /// When the server cancels a statement; `nil` for never.
     let statementTimeout: Duration?
     let settings: [String: String]
-    /// What the URI sets in its `options`.
+    /// The settings in the `options` of the URI.
     var options: SessionOptions?
 
     private var timeoutMilliseconds: Int64 {
@@ -94,7 +94,8 @@ extension PostgresConnection {
         if let encoding = handle.serverEncoding, encoding != "UTF8" { return disconnect(.wrongEncoding(encoding)) }
         phase = .connected(handle)
         let session = configuration.session
-        // What follows is not executed if the first one fails the connection; if it only fails, the last one sets all.
+        // If the first statement breaks the connection, the others are not executed; if it only fails, the last one
+        // sets all.
         begin(session.setTimeout, PostgresParameters(), connecting) { _, _ in }
         if let (statement, parameters) = session.setOptions {
             begin(statement, parameters, connecting) { connection, result in

@@ -2,8 +2,8 @@ package import Foundations
 
 /// A client of one push service with one set of credentials: APNs, FCM, WNS, or the push services of browsers.
 ///
-/// It sends one push to one device, and says how that ended. It keeps nothing: retries, dead devices and pauses are the
-/// hub's. One conformance suite tests every connector.
+/// It sends one push to one device, and returns the result. It has no state: the hub does retries, removals of devices
+/// and pauses. One conformance suite tests every connector.
 package protocol PushConnector: Sendable {
     /// Sends a push, and waits for the answer of the push service.
     ///
@@ -60,13 +60,13 @@ package enum PushAddress: Sendable, Hashable {
 /// How a push ended.
 package struct PushResult: Sendable, Hashable {
     package var answer: PushAnswer
-    /// The push service's own word for it, such as `BadDeviceToken`, or ours, such as `timeout`; at most 64 characters
-    /// of ASCII, without secrets or addresses.
+    /// The reason of the push service, such as `BadDeviceToken`, or of the connector, such as `timeout`; at most 64
+    /// characters of ASCII, without secrets or addresses.
     package var reason: String
     /// The status of the response; `nil` without one.
     package var status: Int?
-    /// The ID of the key of ours that was accepted, where devices are bound to a key (Web Push) and it is not our newest
-    /// one. After each accepted push the hub keeps this value for the device, also `nil`.
+    /// The ID of the hub's key that was accepted, if devices are bound to a key (Web Push) and it is not the newest
+    /// key. After each accepted push the hub keeps this value for the device, also `nil`.
     package var keyUsed: String?
 
     package init(_ answer: PushAnswer, reason: String = "", status: Int? = nil, keyUsed: String? = nil) {
@@ -77,13 +77,13 @@ package struct PushResult: Sendable, Hashable {
     }
 }
 
-/// The kinds of ends that the hub tells apart.
+/// The kinds of results that the hub distinguishes.
 package enum PushAnswer: Sendable, Hashable {
-    /// The push service has taken the push.
+    /// The push service has accepted the push.
     case accepted
-    /// The push service answered 200 and threw the push away (WNS: `dropped`).
+    /// The push service answered 200 and has dropped the push (WNS: `dropped`).
     case dropped
-    /// The push service answered 200 and threw the push away, because this device gets too many (WNS:
+    /// The push service answered 200 and has dropped the push, because this device gets too many (WNS:
     /// `channelthrottled`).
     case channelThrottled
     /// The device is gone: since a time, if the push service names one.
@@ -100,18 +100,18 @@ package enum PushAnswer: Sendable, Hashable {
     /// Too many requests to this device (APNs `TooManyRequests`, FCM's limit of a device), which says nothing about the
     /// others: try again after the time that the push service names, if it does.
     case deviceThrottled(after: Duration?)
-    /// The push service has trouble (5xx): try again.
+    /// The push service fails (5xx): try again.
     case failed(after: Duration?)
     /// No part of the request reached the push service.
     case unreachable
     /// The request was sent, and no answer came: the push may have been accepted.
     case unanswered
-    /// The push service refuses our credentials.
+    /// The push service refuses the credentials.
     case credentialRefused
-    /// The push service takes none of our access tokens for this channel. It may be one of an app of the other token
-    /// service (WNS 401), which says nothing about the others.
+    /// The push service accepts no access token of the hub for this channel (WNS 401). The channel may belong to the
+    /// other token service, so this says nothing about other channels.
     case channelRefused
-    /// The push is larger than the push service takes.
+    /// The push is larger than the push service accepts.
     case tooLarge
     /// The push service or the connector refuses the push for good.
     case invalid

@@ -1,6 +1,6 @@
 package import Foundations
 
-/// Makes the `reason` of a ``PushResult`` of the words of a push service.
+/// Makes the `reason` of a ``PushResult`` from the text of a push service.
 package enum PushReason {
     private static let maxBytes = 64
     /// Words of reasons are short. A longer one can be a token or a part of an address.

@@ -43,7 +43,7 @@ package struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
     package let meaning: String
     package let isSecret: Bool
     package let parser: ConfigurationParser<Value>
-    /// What a missing or invalid text stands for.
+    /// The value for a missing or invalid text.
     package let fallback: Value
 
     package var hint: String { parser.hint }

@@ -143,7 +143,7 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Accepts requests without ``run()``, for a store that nobody stops.
+    /// Accepts requests without ``run()``, for a store that is never stopped.
     func start() {
         if state.withLock({ $0.queue.start() }) { proceed() }
     }
@@ -285,7 +285,7 @@ extension GroupCommit {
             return nil
         }
 
-        /// The commit in flight with its result. Nobody is told of a group that is split: the parts have results.
+        /// The commit in flight with its result. A group that is split has no result; its parts have.
         private mutating func takeInFlight(_ result: Result<[Output], any Error>) -> Ended {
             guard let group = inFlight.take() else { return Ended(requests: [], result: result) }
             if case .failure(let error) = result, StorageError.isRefusal(error), let halves = group.halves {

@@ -40,7 +40,7 @@ extension OpenedStore {
 
 extension OpenedStore {
     /// A service that begins when the store serves for the first time. Before, its requests would fail: that is
-    /// expected while the first process creates the schema, and the store itself tells if the database is away.
+    /// expected while the first process creates the schema, and the store itself tells if the database is unavailable.
     package func following(_ service: any Service) -> any Service { FollowingService(store: store, service: service) }
 }
 

@@ -1,7 +1,7 @@
 import Domain
 
-/// Purges the rows of one kind, around those that the database refuses to change: what has expired after them must not
-/// stay because of them.
+/// Purges the rows of one kind, and skips those that the database refuses to change: rows that have expired after them
+/// must not stay because of them.
 struct PurgeSteps {
     /// How many rows were purged, and whether there may be more.
     typealias Done = (count: Int, isFull: Bool)

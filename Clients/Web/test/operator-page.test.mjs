@@ -93,6 +93,9 @@ test("the operator's page with answers of each kind", { timeout: 300_000 }, asyn
       return count;
     });
     assert.equal(changes, 0);
+    const rows = await page.evaluate(() => [...document.querySelectorAll('#genericTexts tbody tr')].map((row) => row.innerText));
+    assert.match(rows[0], /^SP-KEY\s+encrypted for another key\s+310\s+1,204\s.*\sapple\s+swift\/0\.2\.0$/);
+    assert.match(rows[2], /^no code\s+1\s+1\s.*\swindows\s+unknown$/);
     await page.evaluate(() => document.querySelector('#state a').click());
     await page.until(() => document.activeElement.id === 'lanesTitle');
   });

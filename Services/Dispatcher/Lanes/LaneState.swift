@@ -151,7 +151,7 @@ enum LaneAnswer: Sendable, Equatable {
     case answered(SendOutcome, hold: LaneHold?)
     /// The send was not tried.
     case held(LaneHold)
-    /// The send was left out, because the hub has accepted another silent push that lets the device find this
+    /// The send was skipped, because the hub has accepted another silent push, after which the device finds this
     /// notification.
     case coalesced(into: NotificationID)
     /// The send was not tried, because it waits for the recipient's next silent push.

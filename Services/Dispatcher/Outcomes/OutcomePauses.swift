@@ -16,7 +16,7 @@ struct OutcomePauses: Sendable {
 
     /// Failures in a row after which a hub counts as away. Fewer are those of single messages.
     private static let maxFailures = 10
-    /// The pause of a hub that is away, and of one that throttles without a time.
+    /// The pause of a hub that is unavailable, and of one that throttles without a time.
     private static let usual = Duration.seconds(30)
     private static let range: ClosedRange<Duration> = .seconds(1) ... .seconds(600)
     /// The pauses after refusals in a row: the first may pass, such as a key that is being exchanged.

@@ -6,7 +6,7 @@ import ServiceLifecycle
 /// Asks the hub for the outcomes of the messages that it has accepted, and stores the answers (`HUB_TELEMETRY`).
 ///
 /// Of all dispatchers only the one with the lease asks, so the rate is that of all together. The places that it has
-/// reached are in the store: another process goes on there after a crash. Pushing waits for nothing here.
+/// reached are in the store: another process goes on there after a crash. Pushes do not wait for this.
 ///
 /// Decision: docs/decisions/0003-one-lane-per-platform-and-hub.md
 actor OutcomeWatch: Service {
@@ -39,8 +39,8 @@ actor OutcomeWatch: Service {
     private static let firstRange = Duration.seconds(1800)
 
     /// - Parameters:
-    ///   - count: counts an outcome that was stored; tests bring their own.
-    ///   - clock: the time; tests bring their own.
+    ///   - count: counts an outcome that was stored; tests use another one.
+    ///   - clock: the time; tests use another one.
     init(
         store: any DispatchStore, hub: any HubTelemetry, logger: Logger,
         count: @escaping @Sendable (MessageOutcome, Platform) -> Void = { OutcomeMetrics.count($0, $1) },
@@ -100,7 +100,7 @@ actor OutcomeWatch: Service {
             storeProblem.succeeded(to: logger)
             return isEnd ? Self.interval : .zero
         } catch let error as StorageError where error.isRetriable {
-            // While the service starts, and while the database is away, which its own log lines say.
+            // While the service starts, and while the database is unavailable, which its own log lines say.
             logger.debug("The store was not available for outcomes", metadata: ["error": "\(error)"])
         } catch is CancellationError {
             return .zero

@@ -121,7 +121,7 @@ extension SilentBudget {
         return groups
     }
 
-    /// Asks the store, once for each group. A recipient whose row cannot be read or changed holds up nobody else.
+    /// Asks the store, once for each group. A recipient whose row cannot be read or changed does not delay the others.
     private func verdicts(_ groups: [Group], now: Timestamp) async -> [Verdict] {
         let write = GroupWrite<SilentPushRequest, [SilentPushKey: SilentPushAdmission]> { [store, interval] requests in
             let admissions = try await store.admit(requests, interval: interval, now: now)

@@ -2,11 +2,12 @@ import Crypto
 import Foundation
 import Foundations
 
-/// Opens the feedback of one hub for an hour and nothing else: the query of the URL of the feedback's container.
+/// Access to the feedback of one hub, and to nothing else, for an hour: the query of the URL of the feedback's
+/// container.
 ///
-/// A client reads the container without a token, as Azure Storage's URLs hold a signature. So the URL can stand in logs
-/// of clients and proxies, and must not hold the caller's token. It is signed with a key that is derived from the
-/// caller's rule: it opens nothing once the rule is removed.
+/// A client reads the container without a token, because Azure Storage's URLs have a signature. Such a URL may be in
+/// logs of clients and proxies, so it must not contain the caller's token. It is signed with a key that is derived from
+/// the caller's rule, so it is invalid after the rule is removed.
 struct FeedbackAccess: Sendable {
     static let lifetimeSeconds: Int64 = 3600
 
@@ -51,7 +52,7 @@ struct FeedbackAccess: Sendable {
         Array("\(hubKey)\n\(expirySeconds)".utf8)
     }
 
-    /// Another key than that of tokens, so that neither signature is valid as the other.
+    /// Not the key of tokens, so that a signature of one kind is not valid for the other.
     private static func derivedKey(_ key: String) -> SymmetricKey {
         let code = HMAC<SHA256>.authenticationCode(
             for: Array("feedbackcontainer".utf8), using: SymmetricKey(data: Array(key.utf8)))

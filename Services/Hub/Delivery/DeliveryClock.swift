@@ -1,7 +1,7 @@
 import Foundations
 
-/// The clocks of deliveries: the wall clock for what is stored, and the monotonic one for pauses and deadlines. Tests
-/// bring their own.
+/// The clocks of deliveries: the wall clock for stored times, and the monotonic clock for pauses and deadlines. Tests
+/// use other clocks.
 struct DeliveryClock: Sendable {
     var now: @Sendable () -> Timestamp = { .now }
     var instant: @Sendable () -> ContinuousClock.Instant = { .now }
@@ -23,9 +23,9 @@ struct DeliverySettings: Sendable {
     /// The stored pushes of one lane that this process pushes at a time.
     var maxRetries = 100
     /// How long a claim of a stored push lasts: longer than a push, so that nobody else pushes it meanwhile, and short,
-    /// because it is the wait after a crash.
+    /// because pushes wait for it after a crash.
     var claim = Duration.seconds(30)
-    /// How often a process looks for pushes that others left.
+    /// How often a process looks for pushes that other processes have left.
     var standby = Duration.seconds(5)
     /// How long messages and feedback are kept.
     var retention = Duration.seconds(3 * 86_400)

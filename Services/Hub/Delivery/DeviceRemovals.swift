@@ -1,13 +1,13 @@
 import Storage
 
-/// Removes devices, and writes and reads the decisions about that, one after another.
+/// Removes devices, and stores and reads the decisions about removals, one after another.
 struct DeviceRemovals: Sendable {
     let lanes: PushLanes
     let tables: HubTables
     let clock: DeliveryClock
 
-    /// Each is a transaction of its own. After an error all may be repeated: one that was removed before is not found
-    /// again, and a decision that was written before is no longer unwritten.
+    /// Each is a separate transaction. After an error all of them may be repeated: a removed device is not found again,
+    /// and a stored decision does not count as unwritten any more.
     func write(_ removals: [DeviceRemoval]) async throws {
         for removal in removals {
             switch removal {
@@ -25,15 +25,15 @@ struct DeviceRemovals: Sendable {
         let feedback = device.feedback
         let lane = lanes.lane(HubLaneKey(hub: feedback.hub, platform: feedback.platform))
         var (number, turn) = lane?.decisions ?? (0, nil)
-        // The push that ended a suspension may come later in the queue than this one, which counts on it. A suspension
-        // is for the removals behind it only.
+        // The decision that ends a suspension may be behind this removal in the queue, although the removal depends on
+        // it. A suspension affects only the removals behind it.
         if turn == .resumed { number = try await writeDecision(of: lane) }
         let count = try await tables.buryUnlessSuspended(feedback, ifUpdatedBefore: device.removedBefore)
         if let count { return feedback.countRemoved(count) }
         lane?.follow(removalsAreSuspended: true, after: number)
     }
 
-    /// Writes what this process has decided for a lane, unless that is written.
+    /// Writes the decision of this process for a lane, unless it is written already.
     ///
     /// - Returns: the number of decisions that are written.
     private func writeDecision(of lane: PushLane?) async throws -> Int {
@@ -48,7 +48,7 @@ struct DeviceRemovals: Sendable {
         return number
     }
 
-    /// Obeys what all processes have decided.
+    /// Applies the decisions of all processes.
     private func look() async throws {
         var numbers: [HubLaneKey: Int] = [:]
         for lane in lanes.all { numbers[lane.key] = try await writeDecision(of: lane) }

@@ -1,21 +1,22 @@
 import Foundations
 import HTTPTypes
 
-/// Pushes of a send of which none was accepted, refused for good or left open: each was throttled, or could not reach its
-/// push service. If all of the send are so, it is refused, and nothing is stored: its caller has retries of its own (K3).
+/// Pushes of a send that were throttled or did not reach their push service. If this is true for all pushes of the
+/// send, the hub refuses the send and stores nothing, because the caller tries again (K3).
 struct HeldPushes: Sendable {
-    /// The most that a send holds back; at this number it is refused without a look at further devices.
+    /// The most pushes that a send holds. At this number it is refused, and no further devices are read.
     static let limit = 5000
 
     private(set) var pushes: [Push] = []
-    /// When each is to be tried again, should it be stored.
+    /// When each push is due again if it has to be stored.
     private(set) var dueTimes: [Timestamp] = []
     private var isThrottled = false
     private var wait = Duration.zero
 
     init() {}
 
-    /// `nil` if one of the pushes is over or under way, or its push service has trouble: then nothing is held back.
+    /// `nil` if one of the pushes has ended, is in flight, or has to be tried again for another reason. Then no push is
+    /// held.
     init?(_ pushes: [Push], _ stages: [PushBatch.Stage], now: Timestamp) {
         for (push, stage) in zip(pushes, stages) {
             guard case .ended(.again(let again)) = stage, let cause = again.cause,

@@ -7,8 +7,8 @@ import Storage
 import Synchronization
 import Tracing
 
-/// Delivers sends: pushes at once, and stores what is not over soon. The contract is K3: a send that is accepted cannot
-/// be lost.
+/// Delivers sends: pushes at once, and stores the pushes that do not end soon. The contract is K3: an accepted send
+/// cannot be lost.
 final class HubDelivery: Sendable {
     let lanes: PushLanes
     let tables: HubTables
@@ -27,8 +27,8 @@ final class HubDelivery: Sendable {
     let feedback: WriteQueue<HubFeedbackRow>
     /// The pushes that have not ended.
     let inFlight = PushesInFlight()
-    /// The stored pushes that sends have under way: until their outcomes are written, this process pushes them once,
-    /// also if their claims end meanwhile.
+    /// The stored pushes that sends have in flight. Until their outcomes are written, this process does not push them
+    /// again, even if their claims end.
     private let underWay = Mutex<Set<NotificationID>>([])
     private let deadlines: SendDeadlines
     /// Wakes ``RetryService``.
@@ -69,7 +69,7 @@ final class HubDelivery: Sendable {
             try await removals.write($0)
         }
         self.graves = graves
-        // What is lost is learnt again with the next push.
+        // A lost entry is added again with the next push.
         let keys = WriteQueue<HubPushKey>("Keys of devices", capacity: 10_000, logger: logger) {
             try await tables.remember($0)
         }
@@ -89,19 +89,19 @@ final class HubDelivery: Sendable {
         var mayRefuse = true
     }
 
-    /// What became of a parcel.
+    /// The result of a parcel.
     enum Receipt: Sendable {
-        /// Each push is over or stored. The outcomes are in the order of the pushes; ``DeliveryOutcome/unknown`` for
-        /// those that are stored.
+        /// Each push has ended or is stored. The outcomes are in the order of the pushes; ``DeliveryOutcome/unknown``
+        /// for those that are stored.
         case done([DeliveryOutcome], isStored: Bool)
         /// No push was accepted or refused for good, and each was throttled or could not reach its push service.
         /// Nothing is stored.
         case refused(HeldPushes)
     }
 
-    /// Pushes, and waits until each push is over or stored.
+    /// Pushes, and waits until each push has ended or is stored.
     ///
-    /// - Throws: 503 if what is not over could not be stored.
+    /// - Throws: 503 if pushes that have not ended could not be stored.
     func deliver(_ parcel: Parcel) async throws(HubError) -> Receipt {
         if parcel.pushes.isEmpty { return .done([], isStored: false) }
         let batch = PushBatch(count: parcel.pushes.count)
@@ -130,14 +130,14 @@ final class HubDelivery: Sendable {
     }
 
     private func start(_ push: Push, _ index: Int, _ batch: PushBatch, on executor: EventLoopTaskExecutor?) {
-        // A task of its own: it goes on when the send has been answered, or its client has gone away.
+        // An unstructured task: it continues after the send was answered or its client has disconnected.
         inFlight.enter()
         let begin = tracer.map { _ in DefaultTracerClock.now }
         Task(executorPreference: executor) { [self] in
             let verdict = await courier.deliver(push) { batch.begin(index) }
             if let late = batch.end(index, verdict) {
                 end(late)
-                // In the span of the page it was under way.
+                // In the span of the page it was in flight.
                 if let tracer, let begin { PushSpan(tracer, push, at: begin)?.end(verdict) }
             }
             inFlight.leave()
@@ -182,7 +182,7 @@ final class HubDelivery: Sendable {
     /// Whether a send has a stored push under way, or its outcome is not written yet.
     func isUnderWay(_ id: NotificationID) -> Bool { underWay.withLock { $0.contains(id) } }
 
-    /// The answer to a push has come that its send has stored.
+    /// Takes the answer to a push that its send has stored.
     private func end(_ late: PushBatch.Late) {
         end(late.row, late.verdict)
         Task {
@@ -191,7 +191,7 @@ final class HubDelivery: Sendable {
         }
     }
 
-    /// Stores pushes that were held back.
+    /// Stores pushes that were held.
     ///
     /// - Throws: 503 if they could not be stored.
     func store(_ held: HeldPushes, of message: HubMessage) async throws(HubError) {
@@ -227,7 +227,7 @@ final class HubDelivery: Sendable {
         }
     }
 
-    /// Waits until what is known of devices can be read as feedback, a second at most.
+    /// Waits until the results for devices can be read as feedback, a second at most.
     func waitForFeedback() async {
         let wait = Task {
             await graves.waitUntilWritten()
@@ -245,14 +245,14 @@ final class HubDelivery: Sendable {
         timer.cancel()
     }
 
-    /// Waits for the pushes in flight, for a time at most, and writes what is left. What is not over then is pushed by
-    /// another process, or after the next start.
+    /// Waits for the pushes in flight, for a time at most, and writes the results. Another process pushes the rest, or
+    /// this one after its next start.
     func finish(within time: Duration) async {
         await stop(Task { await inFlight.waitUntilNone() }, after: time)
-        // It interrupts what is left, so that it is known to be tried again.
+        // This interrupts the remaining pushes, so that they are marked for a retry.
         await lanes.close(deadline: .now + .seconds(1))
         await stop(Task { await inFlight.waitUntilNone() }, after: .seconds(1))
-        // Together: each has a few seconds if the database is away.
+        // Concurrently: each has only a few seconds if the database is unavailable.
         async let ended: Void = ends.finish()
         async let buried: Void = graves.finish()
         async let known: Void = keys.finish()

@@ -4,7 +4,7 @@ import PushServices
 /// The circuits of a lane. The lane of browsers has one for each origin, because each browser maker and each UnifiedPush
 /// server is a push service of its own; the others have one. A value without I/O and without a clock.
 struct LaneCircuits: Sendable {
-    /// More origins than these are pushed to without a circuit.
+    /// Further origins are pushed to without a circuit.
     static let maxOrigins = 1000
 
     /// Whether the lane has several push services.
@@ -48,7 +48,8 @@ struct LaneCircuits: Sendable {
         return false
     }
 
-    /// With several push services, one that throttles or fails is no state of the lane: a phone's own server may be away.
+    /// With several push services, one that throttles or fails does not change the state of the lane: it may be the
+    /// private server of one user.
     var state: LaneReport.State {
         if refusals > 0 { return .paused }
         return pause == nil ? .open : .held

@@ -4,7 +4,7 @@ import ServiceRuntime
 import Storage
 import Synchronization
 
-/// How a lane is, for `/readyz`, the command line and the operator's page.
+/// The state of a lane, for `/readyz`, the command line and the operator's page.
 struct LaneReport: Sendable, Equatable {
     /// The value of `securepush_hub_lane_state`.
     enum State: Int, Sendable {

@@ -7,9 +7,9 @@ import Synchronization
 
 /// The results of messages, which telemetry reads.
 ///
-/// A message of which nothing has to be stored is written behind the answer to its send, with others: losing its result
-/// in a crash loses no push. Until it is written, it is read from here. A store in memory would lose it at a restart
-/// anyway: with one, the newest messages stay here, so that its memory is bounded.
+/// A message without stored pushes is written after the answer to its send, together with others. A crash can lose its
+/// result, but no push. Until it is written, it is read from here. A store in memory loses it at a restart anyway. With
+/// such a store only the newest messages are kept, and only here, so that the memory is bounded.
 final class MessageLog: Sendable {
     private struct Unwritten: Sendable {
         var messages: [String: HubMessage] = [:]
@@ -33,7 +33,7 @@ final class MessageLog: Sendable {
     private final class Shelf: Sendable {
         let unwritten = Mutex(Unwritten())
 
-        /// Forgets what is written, unless it has changed since.
+        /// Forgets the written messages, unless they have changed since.
         func remove(_ written: [HubMessage]) {
             unwritten.withLock { state in
                 for message in written where state.messages[message.id] == message { state.remove(message.id) }
@@ -41,7 +41,7 @@ final class MessageLog: Sendable {
         }
     }
 
-    /// What may be here, in messages and in bytes. Further results are lost while the database is away.
+    /// The maximum of messages and of bytes. Further results are lost while the database is unavailable.
     private static let capacity = 10_000
     private static let maxBytes = 64 << 20
     /// A commit costs the same for one message and for hundreds, and nobody waits for it.
@@ -112,7 +112,7 @@ final class MessageLog: Sendable {
         try await tables.change(id, hub: hub, state: state, at: time)
     }
 
-    /// The message is in the tables, with pushes that are under way.
+    /// The message is in the tables, with pushes in flight.
     func forget(_ id: String) { shelf.unwritten.withLock { $0.remove(id) } }
 
     func finish() async { await queue.finish() }

@@ -1,15 +1,14 @@
 import PushServices
 
-/// Who pushes for each hub and platform, as the credentials say at one moment. A change of the credentials makes a new
-/// value, which ``PushLanes/use(_:)`` puts in force.
+/// The pusher of each hub and platform, for one version of the credentials. A change of the credentials makes a new
+/// value, which ``PushLanes/use(_:)`` applies.
 struct PlatformPushers: Sendable {
     enum Pusher: Sendable {
         /// Simulated devices, as in `hub-emulator`.
         case simulated
         /// A push service.
         ///
-        /// The version is another one for each change of the credentials, and tells connectors apart: a connector whose
-        /// version is no longer in force is closed by the lanes.
+        /// Each change of the credentials makes a new version. The lanes close a connector of another version.
         case connector(any PushConnector, version: Int)
         /// There are no credentials: each device has the outcome `PnsCredentialError`.
         case missing
@@ -20,7 +19,7 @@ struct PlatformPushers: Sendable {
 
     /// By the hub's name in lower case.
     private var hubs: [String: [NotificationFormat: Pusher]] = [:]
-    /// The pusher of what is not named.
+    /// The pusher of hubs and platforms that are not named.
     private let others: Pusher
 
     init(others: Pusher = .missing) {

@@ -14,14 +14,14 @@ struct Push: Sendable {
     var handle: String
     var registrationID: String?
     var installationID: String?
-    /// When the send began: what was written to the device's registration since then is newer than an answer.
+    /// When the send began. A change of the device's registration since then is newer than an answer to the push.
     var sentAt: Timestamp
     /// How often it was tried.
     var attempt = 0
     /// The span of the send's request (W3C Trace Context).
     var traceparent: String?
 
-    /// It after a try that is to be repeated.
+    /// The push after a try that is to be repeated.
     func tried(_ again: PushAgain) -> Push {
         var push = self
         if again.isTried { push.attempt += 1 }
@@ -36,7 +36,7 @@ struct Push: Sendable {
 }
 
 extension Push {
-    /// What a stored push keeps besides its columns.
+    /// The part of a stored push that has no columns.
     private struct Document: Codable {
         var address: String
         var p256dh: String?
@@ -88,7 +88,7 @@ extension Push {
 }
 
 extension DeviceRegistry {
-    /// Delivers a push that was stored for a real platform, which is simulated now.
+    /// Delivers a push to a platform that was real when the push was stored, and is simulated now.
     func deliver(_ push: Push) {
         guard let platform = NotificationFormat(rawValue: push.lane.platform) else { return }
         let simulated = DevicePush(
@@ -119,7 +119,7 @@ enum NativeHeaders {
         return native
     }
 
-    /// When a push expires, by its headers. A lifetime of 0 means one try by the push service, and not none by the hub.
+    /// When a push expires, by its headers. With a lifetime of 0 the push service tries once; the hub still pushes.
     static func expiry(_ headers: [String: String], receivedAt: Timestamp) -> Timestamp? {
         if let text = headers["apns-expiration"], let seconds = Int64(text), seconds > 0 {
             return Timestamp(milliseconds: 0) + .seconds(min(seconds, 253_402_300_799))

@@ -22,7 +22,7 @@ extension PushAnswer {
         }
     }
 
-    /// The outcome by Azure's name. That of an answer after which the push is tried again is only for metrics and logs.
+    /// The outcome by Azure's name. If the push is tried again, the outcome is only for metrics and logs.
     var outcome: DeliveryOutcome {
         switch self {
         case .accepted: .success
@@ -44,7 +44,7 @@ extension PushAnswer {
     /// credentials are wrong.
     var isWrongAddress: Bool { self == .wrongAddress || self == .wrongSender }
 
-    /// Whether it says something about the device: those are what the ``RemovalGuard`` counts.
+    /// Whether the answer is about the device. The ``RemovalGuard`` counts these answers.
     var isAboutDevice: Bool {
         switch self {
         case .accepted, .dropped, .channelThrottled, .deviceThrottled, .gone, .wrongAddress, .wrongSender: true

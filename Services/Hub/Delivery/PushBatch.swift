@@ -4,8 +4,8 @@ import Synchronization
 
 /// The pushes of a send while it waits for the push services, and their answers afterwards.
 ///
-/// It decides for each push, once, who ends it: the send, which waits; or the row that the send has stored, when the
-/// answer comes later.
+/// It decides once for each push whether the waiting send ends it, or, if the answer comes later, the row that the send
+/// has stored.
 final class PushBatch: Sendable {
     enum Stage: Sendable {
         case queued
@@ -13,7 +13,7 @@ final class PushBatch: Sendable {
         case pushing
         case ended(PushVerdict)
 
-        /// `nil` while it is under way.
+        /// `nil` while it is in flight.
         var verdict: PushVerdict? { if case .ended(let verdict) = self { verdict } else { nil } }
     }
 
@@ -26,7 +26,7 @@ final class PushBatch: Sendable {
     private enum Custody: Sendable {
         /// The send waits.
         case waiting
-        /// The send stores what has not ended.
+        /// The send stores the pushes that have not ended.
         case storing
         /// By the places in the batch.
         case stored([Int: HubPush])
@@ -116,6 +116,6 @@ final class PushBatch: Sendable {
         }
     }
 
-    /// The send was refused: answers that come later concern nobody.
+    /// The send was refused. Later answers are ignored.
     func refuse() { state.withLock { $0.custody = .refused } }
 }

@@ -1,7 +1,7 @@
 import PushServices
 
-/// Whether a push service is pushed to (a circuit breaker): closed while it is, open while it is left alone, half open
-/// while one push probes. A value without I/O and without a clock.
+/// The circuit breaker of a push service: closed while pushes go out, open while none do, half open while one push
+/// probes. A value without I/O and without a clock.
 struct PushCircuit: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -11,7 +11,7 @@ struct PushCircuit: Sendable {
         case throttled
         /// The push service throttles one device. That opens no circuit.
         case device
-        /// No push reaches the push service, it does not answer, or it has trouble (5xx).
+        /// No push reaches the push service, or it does not answer, or it fails (5xx).
         case unreachable
     }
 
@@ -19,7 +19,7 @@ struct PushCircuit: Sendable {
         var cause: Cause
         /// The time from which a probe may be sent.
         var until: Instant
-        /// The wait after a probe that fails and brings no time of its own.
+        /// The wait after a failed probe whose answer names no time.
         var interval: Duration
     }
 
@@ -49,8 +49,8 @@ struct PushCircuit: Sendable {
     static let minRefusedDevices = 20
 
     private(set) var state = State.closed
-    /// Whether a device may be bound to a key that is not ours (Web Push): such a device is refused with the words for
-    /// wrong credentials, and must not stop the pushes to others.
+    /// Whether a device may be bound to another key (Web Push). The push service refuses such a device with the same
+    /// answer as wrong credentials, and this must not stop the pushes to other devices.
     let areDevicesBound: Bool
     private var failures = 0
     private var lastAccepted: Instant?
@@ -77,7 +77,7 @@ struct PushCircuit: Sendable {
         case .halfOpen(let pause): return .held(pause)
         case .open(let pause):
             guard now >= pause.until else { return .held(pause) }
-            // A device that was refused proves little. If no other one comes for a while, it does.
+            // A device that was refused proves little, so it is the probe only if no other device comes for a while.
             if refused.contains(device), now < pause.until + pause.interval { return .held(pause) }
             state = .halfOpen(pause)
             return .probe

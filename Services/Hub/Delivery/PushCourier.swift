@@ -3,7 +3,7 @@ import Logging
 import PushServices
 import Storage
 
-/// What one try means for a push.
+/// The result of one try of a push.
 enum PushVerdict: Sendable {
     case over(DeliveryOutcome)
     case again(PushAgain)
@@ -11,18 +11,18 @@ enum PushVerdict: Sendable {
 
 /// A push that is to be tried again.
 struct PushAgain: Sendable {
-    /// What is wrong; `nil` if nothing is and only its turn had not come.
+    /// Why; `nil` if the push only waits for its turn.
     var cause: PushCircuit.Cause?
     var after: Duration
-    /// Whether it was tried. A lane that leaves its push service alone tries nothing.
+    /// Whether it was tried. A paused lane tries nothing.
     var isTried: Bool
-    /// Whether its push service has trouble (5xx), or gave no answer: it was reached.
+    /// Whether the push service was reached, and failed (5xx) or gave no answer.
     var wasReached = false
 
     static let notTried = PushAgain(after: .zero, isTried: false)
 }
 
-/// Pushes to one device, and draws the conclusions.
+/// Pushes to one device, and decides by the answer.
 struct PushCourier: Sendable {
     let lanes: PushLanes
     let settings: DeliverySettings
@@ -76,7 +76,7 @@ struct PushCourier: Sendable {
         switch answer {
         case .gone(let since): bury(.gone(DeadDevice(push, answer.outcome, before: since ?? push.sentAt)))
         case .wrongAddress, .wrongSender:
-            // Without the removal there is no feedback either: others would remove their copies of the device.
+            // Without the removal there is no feedback either, because clients would remove their copies of the device.
             if removals.areAllowed { bury(.wrong(DeadDevice(push, answer.outcome, before: push.sentAt))) }
         default: break
         }
@@ -84,15 +84,15 @@ struct PushCourier: Sendable {
     }
 }
 
-/// What is to be done about devices, in this order: what was decided before a removal counts for it.
+/// The actions about devices, in this order: a decision before a removal applies to it.
 enum DeviceRemoval: Sendable {
     case gone(DeadDevice)
     /// Its address is wrong. It stays if any process has stopped such removals.
     case wrong(DeadDevice)
-    /// Too many addresses are wrong, and no longer so.
+    /// Too many addresses are wrong, or no longer too many.
     case suspended(HubLaneKey)
     case resumed(HubLaneKey)
-    /// What other processes have decided is read.
+    /// Reads the decisions of other processes.
     case look
 }
 

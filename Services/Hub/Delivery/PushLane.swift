@@ -6,27 +6,27 @@ import ServiceRuntime
 import Storage
 import Synchronization
 
-/// The pushes of one platform of one hub, with a limit, a circuit and a guard of their own, so that the trouble of one
-/// platform or hub stays there.
+/// The pushes of one platform of one hub. Each lane has its own limit, circuit and guard, so that a failure of one
+/// platform or hub does not affect the others.
 final class PushLane: Sendable {
-    /// What a lane made of a push.
+    /// The result of a push in a lane.
     enum Answer: Sendable {
-        /// And what it means for removals of devices.
+        /// With the effect on removals of devices.
         case answered(PushResult, Removals)
-        /// It was not tried: the lane leaves the push service alone for this long.
+        /// It was not tried, because the lane is paused for this time.
         case held(PushCircuit.Cause, Duration)
         /// There are no credentials.
         case missing
-        /// The caller had given it up, or stopped, before its turn came.
+        /// The caller gave it up, or stopped, before its turn came.
         case notTried
     }
 
-    /// What an answer means for removals of devices.
+    /// The effect of an answer on removals of devices.
     struct Removals: Sendable {
-        /// Whether a device whose address is wrong may be removed. An answer to former credentials removes none: these
-        /// may be why so many addresses were wrong.
+        /// Whether a device whose address is wrong may be removed. An answer to former credentials removes no device,
+        /// because wrong credentials may be the cause.
         var areAllowed = false
-        /// What all processes have to know.
+        /// The decision that all processes have to know.
         var turn: RemovalGuard.Turn?
     }
 
@@ -63,7 +63,7 @@ final class PushLane: Sendable {
 
     var isSimulated: Bool { state.withLock { $0.pusher.isSimulated } }
 
-    /// Uses another pusher from now on. What the lane knows of the former credentials is forgotten.
+    /// Uses another pusher from now on, and forgets the lane's state for the former credentials.
     func use(_ pusher: PlatformPushers.Pusher) {
         state.withLock { state in
             guard pusher.version != state.pusher.version || pusher.kind != state.pusher.kind else { return }
@@ -137,7 +137,7 @@ final class PushLane: Sendable {
         if state.withLock({ take(&$0) }) == nil { try await state.wait(in: \.places, take) }
     }
 
-    /// The place goes to the one who has waited longest, if there is one.
+    /// The longest waiting push, if there is one, gets the place.
     private func givePlace() {
         let next = state.withLock { state in
             let next = state.places.popFirst()
@@ -155,7 +155,7 @@ final class PushLane: Sendable {
         let (changed, removals) = state.withLock { state -> (Bool, Removals) in
             // An answer to the former credentials says nothing about the new ones.
             guard state.pusher.version == version else { return (false, Removals()) }
-            // A push that was cut off by the end of the service says nothing about the push service.
+            // A push that was interrupted by a shutdown says nothing about the push service.
             if !Task.isCancelled || isProbe {
                 state.circuits.observe(result.answer, of: address, isProbe: isProbe, now: now)
             }
@@ -176,7 +176,7 @@ final class PushLane: Sendable {
     /// See ``RemovalGuard/noteWritten(_:)``.
     func noteWritten(_ number: Int) { state.withLock { $0.guardian.noteWritten(number) } }
 
-    /// Obeys what any process has decided about removals of devices with wrong addresses.
+    /// Applies the decision of any process about removals of devices with wrong addresses.
     ///
     /// - Parameter number: the number of ``decisions`` before that was read.
     func follow(removalsAreSuspended: Bool, after number: Int) {
@@ -212,7 +212,7 @@ final class PushLane: Sendable {
         }
         guard report.state != before else { return }
         switch report.state {
-        case .open: logger.notice("A platform is pushed to again", metadata: metadata)
+        case .open: logger.notice("Pushes to a platform go out again", metadata: metadata)
         case .held: logger.warning("A platform is paused: its push service throttles or fails", metadata: metadata)
         case .paused:
             logger.error("A push service refuses the credentials: its platform is paused", metadata: metadata)

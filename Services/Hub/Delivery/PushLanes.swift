@@ -62,7 +62,7 @@ final class PushLanes: Sendable {
     /// Whether a platform of a hub is simulated: its page and its devices' streams exist then.
     func isTrial(_ hubKey: String) -> Bool { state.withLock { $0.pushers.hasSimulated(hubKey) } }
 
-    /// Puts other pushers in force. Connectors that are not among them end their pushes, and are closed.
+    /// Replaces the pushers. Connectors that are not among the new ones finish their pushes, and are closed.
     func use(_ pushers: PlatformPushers) {
         let (lanes, former) = state.withLock { state in
             defer { state.pushers = pushers }
@@ -85,7 +85,7 @@ final class PushLanes: Sendable {
             .sorted { ($0.lane.hub, $0.lane.platform) < ($1.lane.hub, $1.lane.platform) }
     }
 
-    /// What an operator has to correct, for `/readyz`.
+    /// The problems that an operator has to correct, for `/readyz`.
     var problems: [String] { reports.compactMap(\.problem) }
 
     func close(deadline: ContinuousClock.Instant) async {

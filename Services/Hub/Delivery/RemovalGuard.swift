@@ -1,26 +1,26 @@
-/// Whether the devices with wrong addresses may be removed: a wrong environment or credential, which makes all addresses
-/// wrong, must not erase the devices. A value without I/O.
+/// Decides whether devices with wrong addresses may be removed. With a wrong environment or wrong credentials all
+/// addresses seem wrong, and the devices must not be removed. A value without I/O.
 struct RemovalGuard: Sendable {
-    /// The answers that count: the newest.
+    /// The number of answers that count, the newest.
     static let window = 1000
-    /// Below this many answers nothing is concluded.
+    /// With fewer answers, removals are not suspended.
     static let minAnswers = 50
 
     /// In the order of their arrival, from ``next`` on once it is full: whether each said that the address is wrong.
     private var answers: [Bool] = []
     private var next = 0
     private var wrong = 0
-    /// Whether this process has stopped the removals, and whether another one has, or this one before a restart.
+    /// Whether this process has suspended the removals, and whether another process has, or this one before a restart.
     private var isSuspendedHere = false
     private var isSuspendedElsewhere = false
     /// Whether the credentials have changed while removals were suspended.
     private var mustResume: Bool
-    /// The decision that is not in the store yet. Until it is, the store says nothing new.
+    /// The decision that is not in the store yet. Until it is stored, the store's decision is older.
     private(set) var unwritten: Turn?
     /// The number of decisions so far.
     private(set) var decisions: Int
 
-    /// What all processes have to know.
+    /// The decision that all processes have to know.
     enum Turn: Sendable {
         case suspended, resumed
     }
@@ -34,8 +34,8 @@ struct RemovalGuard: Sendable {
 
     var isSuspended: Bool { isSuspendedHere || isSuspendedElsewhere }
 
-    /// Notes whether any process has stopped the removals. A decision of this process that the store did not have when
-    /// it was read is newer, and counts.
+    /// Notes whether any process has suspended the removals. A decision of this process that was not stored when the
+    /// store was read is newer, and takes precedence.
     ///
     /// - Parameter number: ``decisions`` before the store was read.
     /// - Returns: whether ``isSuspended`` has changed.

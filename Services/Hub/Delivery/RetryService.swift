@@ -7,9 +7,9 @@ import ServiceRuntime
 import Storage
 import Synchronization
 
-/// Pushes what is stored, when it falls due. Of several processes that share the database, each claims its part.
+/// Pushes the stored pushes when they are due. If several processes share the database, each claims its part.
 ///
-/// It sleeps until the next push falls due, and looks for those that others left every few seconds.
+/// It sleeps until the next push is due. Every few seconds it looks for pushes that other processes have left.
 final class RetryService: Service {
     private struct State: Sendable {
         /// The claimed pushes of each lane whose outcomes are not written yet.
@@ -49,7 +49,7 @@ final class RetryService: Service {
         await delivery.finish(within: Self.drain)
     }
 
-    /// Begins to push what is due.
+    /// Begins to push the due pushes.
     ///
     /// - Returns: the time until the next look.
     func sweep() async -> Duration {
@@ -90,7 +90,7 @@ final class RetryService: Service {
         let claimed = try await delivery.tables.claimPushes(
             of: key, limit: isProbing ? 1 : settings.maxRetries - busy, claim: Self.makeClaim(), now: now,
             until: now + settings.claim)
-        // A claim ends while the database is away: what was pushed meanwhile must not be pushed again.
+        // A claim can end while the database is unavailable. A push of this process must not be repeated then.
         let rows = state.withLock { state in
             claimed.filter { !delivery.isUnderWay($0.id) && state.busy[key, default: []].insert($0.id).inserted }
         }
@@ -101,7 +101,7 @@ final class RetryService: Service {
                 for row in rows {
                     tasks.addTask {
                         await self.push(row)
-                        // The outcome first: otherwise the next look finds this push once more.
+                        // The outcome is stored first, because otherwise the next look finds this push again.
                         await self.delivery.ends.waitUntilWritten()
                         self.release(row.id, key)
                     }
@@ -147,7 +147,7 @@ final class RetryService: Service {
         }
     }
 
-    /// Shows how many pushes wait, and obeys what other processes have decided about removals.
+    /// Shows how many pushes wait, and applies the decisions of other processes about removals.
     private func look(_ lanes: some Sequence<HubLaneKey>) async throws {
         guard isDue(\.countedAt, every: Self.countInterval) else { return }
         delivery.graves.put([.look])

@@ -3,7 +3,7 @@ enum RetryWait {
     private static let steps: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(120), .seconds(300)]
     /// A push never comes back at once, so that a push service that fails at once is not asked in a loop.
     static let shortest = Duration.milliseconds(200)
-    /// A push service that asks for more is taken to mean this.
+    /// The longest time that a push service can ask for; longer ones count as this.
     private static let longest = Duration.seconds(86_400)
     /// Google's advice ("Scale FCM"): the first retry after 10 seconds or later.
     private static let shortestOfGoogle = Duration.seconds(10)
@@ -24,7 +24,7 @@ enum RetryWait {
         return least + max(step - least, .zero) * random(0...1)
     }
 
-    /// How long a push waits whose push service is paused, while others of its lane are not: each look at it costs two
-    /// statements, so one that has waited long waits longer.
+    /// How long a push waits whose push service is paused, while other push services of its lane are not. Each look at
+    /// it costs two statements, so the wait grows with the time that it has waited.
     static func whileHeld(_ rest: Duration, age: Duration) -> Duration { max(rest, min(age / 4, .seconds(120))) }
 }

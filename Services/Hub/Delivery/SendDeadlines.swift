@@ -2,7 +2,7 @@ import Synchronization
 
 /// The deadlines of the sends that wait for push services.
 ///
-/// One task sleeps for all of them: a timer for each of thousands of sends in a second costs more than their waiting.
+/// One task sleeps for all of them, because a timer for each of thousands of sends per second costs too much.
 final class SendDeadlines: Sendable {
     private struct Entry: Sendable {
         let deadline: ContinuousClock.Instant
@@ -57,7 +57,7 @@ final class SendDeadlines: Sendable {
         (state.sleeper, state.wakesAt) = (nil, nil)
     }
 
-    /// Ends what is due, and sleeps until the next deadline.
+    /// Ends the sends whose deadline has passed, and sleeps until the next deadline.
     private func wakeUp() {
         let now = clock.instant()
         let due = state.withLock { state in

@@ -3,8 +3,9 @@ import Foundations
 import Logging
 import Synchronization
 
-/// Writes that nobody has to wait for: those that arrive during one write are the next one. While the database is away
-/// they wait, up to a limit. Only what the database refuses, each alone, is given up.
+/// Writes that no caller has to wait for. Elements that arrive during one write are written together in the next one.
+/// While the database is unavailable they wait, up to a limit. An element is given up only if the database refuses it
+/// alone.
 final class WriteQueue<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var waiting: [Element] = []
@@ -14,7 +15,7 @@ final class WriteQueue<Element: Sendable>: Sendable {
         var isWriting = false
         /// When a write that fails is no longer repeated; `nil` while the service runs.
         var end: ContinuousClock.Instant?
-        /// Of the size of ``put`` that each waits for.
+        /// The value of ``put`` that each waits for.
         var waiters = WaitList<Void>()
 
         /// - Returns: those who need not wait any more.
@@ -26,11 +27,11 @@ final class WriteQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// What may wait; the oldest are given up first.
+    /// The most elements that may wait; the oldest are given up first.
     private let capacity: Int
     /// How long elements wait for others, so that a write has many of them.
     private let gathering: Duration
-    /// How long a stop waits for a database that is away.
+    /// How long a shutdown waits for an unavailable database.
     private let patience: Duration
     private let state = Mutex(State())
     private let write: @Sendable ([Element]) async throws -> Void
@@ -106,9 +107,10 @@ final class WriteQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Writes a group, and one by one what the database refuses together: one element must not stop the others.
+    /// Writes a group. If the database refuses it, writes its elements one by one, because one element must not stop
+    /// the others.
     ///
-    /// - Returns: those that may be written later, because the database is away or busy.
+    /// - Returns: those that may be written later, because the database is unavailable or busy.
     private func attempt(_ group: [Element]) async -> [Element] {
         do {
             try await write(group)

@@ -28,7 +28,7 @@ struct Device: Sendable {
 
     var isRegistered: Bool { !registrationIDs.isEmpty }
 
-    /// Whether only what it shows tells of it.
+    /// Whether only its display refers to it.
     var isIdle: Bool { streams.isEmpty && !isRegistered }
 
     /// Whether it can be dropped to make space. The store knows of its registrations, and the next push makes it again.

@@ -17,7 +17,7 @@ final class DeviceRegistry: Sendable {
         var order: Deque<String> = []
     }
 
-    /// How many devices are looked at to make room for one, so that a push costs no more when they are many.
+    /// How many devices are examined to make room for one, so that the cost of a push does not grow with their number.
     private static let maxLooks = 64
 
     /// The maximum number of open streams; the queue of each holds at most ``EventQueue/maxBytes``.
@@ -32,8 +32,8 @@ final class DeviceRegistry: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: the maximum number of devices. Beyond it, one that nobody misses is dropped
-    ///     (``Device/isReplaceable``), or else one without a stream. If all have streams, new devices are refused.
+    ///   - capacity: the maximum number of devices. Beyond it, a replaceable one is dropped (``Device/isReplaceable``),
+    ///     or else one without a stream. If all have streams, new devices are refused.
     ///   - maxKeptBytes: the approximate maximum of the memory of pushes and displays; the oldest are dropped first.
     init(capacity: Int, maxKeptBytes: Int = defaultMaxKeptBytes, feed: EventFeed) {
         self.capacity = capacity

@@ -10,7 +10,7 @@ extension Fault {
 
     /// Reads a fault of the emulator's own API or of a scenario.
     ///
-    /// - Throws: ``Problem``: 400 for what is not JSON, 422 that names every invalid member.
+    /// - Throws: ``Problem``: 400 for a body that is not JSON, 422 that names every invalid member.
     init(_ body: ByteBuffer) throws { self = try body.readJSON(.object { Fault(&$0) }) }
 
     private init(_ json: inout JSONObjectReader) {

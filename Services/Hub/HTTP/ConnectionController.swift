@@ -7,9 +7,9 @@ import ServiceRuntime
 
 /// `/emulator/connection`: the connection string and the hubs, for the page.
 ///
-/// The rest of `/emulator` needs no credentials. The key is more powerful: it stays valid outside of the page. So it is
-/// given to a browser on this machine only, and only to a request that a page of another origin cannot make, not even
-/// one whose name was bound to this machine (DNS rebinding).
+/// The rest of `/emulator` needs no credentials. The key gives more rights, because it is valid outside of the page. So
+/// only a browser on this machine gets it, and only by a request that a page of another origin cannot make, not even
+/// after DNS rebinding.
 struct ConnectionController: Sendable {
     /// The page shows a few names.
     private static let maxHubs = 100
@@ -83,7 +83,7 @@ extension HTTPFields {
         "x-original-host", "x-envoy-external-address",
     ]
 
-    /// Whether a proxy has passed the request on and says so.
+    /// Whether the request has a header of a proxy.
     var isForwarded: Bool {
         contains { field in
             let name = field.name.canonicalName

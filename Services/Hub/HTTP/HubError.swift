@@ -131,7 +131,7 @@ enum HubHeaders {
 
     static let format = HTTPField.Name(static: "ServiceBusNotification-Format")
     static let tags = HTTPField.Name(static: "ServiceBusNotification-Tags")
-    /// What the push services made of a send so far, such as `Success=2, Unknown=1`. Only this hub sends it.
+    /// The outcomes of a send so far, such as `Success=2, Unknown=1`. Only this hub sends it.
     static let outcome = HTTPField.Name(static: "SecurePush-Outcome")
     /// The keys of a browser's subscription, in a direct send.
     static let p256dh = HTTPField.Name(static: "P256DH")

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import ServiceRuntime
 
-/// Whether a hub exists, and who checks tokens for it.
+/// Knows whether a hub exists, and checks tokens for it.
 struct HubEntrance: Sendable {
     var exists: Bool
     /// Checks tokens under the rules of every hub.

@@ -5,7 +5,7 @@ import ServiceRuntime
 
 /// `/`: the page that shows the hub's requests beside the display of each device, and its files at `/emulator/page/`.
 ///
-/// By its policy only files of this server run in the page, and it can reach this server only.
+/// Its content security policy allows only scripts of this server, and connections to this server.
 ///
 /// With a shared access signature `/` is the hub's API instead: .NET lists the hubs of a namespace there.
 struct PageController: Sendable {

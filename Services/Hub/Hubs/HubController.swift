@@ -35,7 +35,7 @@ struct HubController: Sendable {
         return Self.entry(hub, isUpdate ? .ok : .created, call)
     }
 
-    /// Recorded: an empty feed in place of a hub that does not exist. Official clients take it for "no such hub".
+    /// Recorded: an empty feed in place of a hub that does not exist. Official clients interpret it as "no such hub".
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try admitToRead(request, context)
         try await state.injectFaults(.hub, context)

@@ -8,11 +8,11 @@ import Synchronization
 final class HubDirectory: Sendable {
     /// Which names are those of hubs.
     enum Names: Sendable {
-        /// Any name: its first use makes a hub.
+        /// Any name: the first use of a name makes a hub.
         case any
         /// These, in lower case, and those that a client makes.
         case only(Set<String>)
-        /// Another part decides it (``HubGate``), and no hub is stored: the names by their forms in lower case.
+        /// ``HubGate`` decides, and no hub is stored. The names by their lower-case forms.
         case decidedElsewhere(@Sendable () -> [String: String])
     }
 
@@ -135,7 +135,7 @@ final class HubDirectory: Sendable {
             state.hubs[new.key] = new
             return (former, state.deleted.remove(new.key))
         }
-        // What an interrupted deletion left.
+        // The rest of an interrupted deletion.
         if wasDeleted { try await tables.removeHub(new.key) { _ in } }
         try await save(new, former: former)
         return new
@@ -193,7 +193,8 @@ struct HubSummary: Sendable {
     /// As first written.
     let name: String
     let description: HubDescription
-    /// Checks tokens under the hub's own rules. Each change of the rules makes a new one, which knows no old tokens.
+    /// Checks tokens under the hub's own rules. Each change of the rules makes a new one, without the tokens that were
+    /// verified before.
     let authorizer: HubAuthorizer?
 
     init(name: String, _ description: HubDescription, endpointHost: String) {

@@ -12,7 +12,7 @@ struct ExportFile {
     fileprivate let file: FileHandle
 
     private static let chunk = 1 << 20
-    /// How much of the file tells its kind, in bytes.
+    /// How many bytes are read to find the kind of the file.
     private static let start = 4096
 
     /// - Throws: ``FileError`` for a file that cannot be read, and for one of another kind.
@@ -32,7 +32,7 @@ struct ExportFile {
         }
     }
 
-    /// Why the start of a file is not that of an export.
+    /// The reason why a file is not an export, by its first bytes; `nil` if it can be one.
     private static func problem(of start: [UInt8]) -> String? {
         if start.isEmpty { return "The file is empty: the hub had no registrations, or the download failed." }
         if start.starts(with: [0x1F, 0x8B]) { return "The file is compressed: write `gunzip -k FILE` first." }

@@ -44,7 +44,7 @@ struct ExportReader {
 
 /// The next lines of an export.
 struct ExportBatch: Sendable {
-    /// Where they end, from the start of the file.
+    /// The end of the lines, in bytes from the start of the file.
     var bytes: Int = 0
     var lines: Int = 0
     private(set) var bad: [HubImport.BadLine] = []
@@ -68,7 +68,7 @@ struct ExportBatch: Sendable {
         bad.append(HubImport.BadLine(line: line, reason: reason))
     }
 
-    /// What is to be stored.
+    /// The entries to store.
     func stored(after start: HubImportProgress) -> HubImportBatch {
         var batch = HubImportBatch(start: start)
         (batch.endBytes, batch.endLines, batch.counts) = (bytes, lines, counts)

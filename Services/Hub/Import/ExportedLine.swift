@@ -16,8 +16,8 @@ enum ExportedLine {
     private static let suffix = "RegistrationDescription"
 
     /// - Parameters:
-    ///   - exportedAt: the time that the registration is taken to be written at.
-    ///   - problem: why the hub has no use for the address of a registration.
+    ///   - exportedAt: used as the time at which the registration was written.
+    ///   - problem: returns why the hub cannot push to the address of a registration.
     init(
         _ line: [UInt8], exportedAt: Timestamp, now: Timestamp, problem: (RegistrationEntry) -> String?
     ) {

@@ -1,15 +1,15 @@
 import Foundations
 import Storage
 
-/// A registration of an export that an installation shows: its device, or one of its templates.
+/// A registration of an export that belongs to an installation: its device, or one of its templates.
 ///
-/// An export has no installations, only the registrations that each of them makes, so it is put together from these.
+/// An export has no installations, only their registrations. So an installation is assembled from these.
 struct ExportedPart: Sendable {
     let registrationID: String
     let handle: String
     /// See ``HubInstallation/Part/slot``.
     let slot: String
-    /// What this registration says of the installation: with its one template and without tags, if it is a template.
+    /// The installation as far as this registration shows it: with one template and without tags, if it is a template.
     fileprivate let installation: HubInstallation
 
     /// The ID of the installation in lower case.
@@ -19,8 +19,8 @@ struct ExportedPart: Sendable {
     private static let userTag = "$userid:{"
 
     /// - Parameter expiration: as the export has it.
-    /// - Returns: `nil` for a registration of its own. That is also one of a secondary tile, whose channel is not that
-    ///   of the installation, and a template without a name.
+    /// - Returns: `nil` for a registration without an installation. A secondary tile, which has another channel than
+    ///   the installation, and a template without a name also count as such.
     /// - Throws: 400 for a registration that no installation can have.
     init?(_ registration: RegistrationEntry, expiration: String?) throws(HubError) {
         guard let id = Self.inner(of: Self.installationTag, in: registration.tags), InstallationText.isID(id),
@@ -47,7 +47,7 @@ struct ExportedPart: Sendable {
         (registrationID, handle) = (registration.id, registration.handle)
     }
 
-    /// What is in the braces of a special tag, which a registration has at most once.
+    /// The text in the braces of a special tag, which a registration has at most once.
     private static func inner(of prefix: String, in tags: [String]) -> String? {
         tags.first { $0.lowercased().hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count).dropLast()) }
     }
@@ -80,12 +80,12 @@ struct ExportedPart: Sendable {
 }
 
 extension HubInstallation {
-    /// The installation that some of its registrations show.
+    /// The installation that is assembled from some of its registrations.
     ///
     /// - Parameters:
     ///   - parts: those that are new, at least one.
-    ///   - former: what earlier ones made of it.
-    /// - Throws: 400 if they do not fit together.
+    ///   - former: the installation that was assembled from earlier ones.
+    /// - Throws: 400 if they contradict each other.
     init(_ parts: [ExportedPart], former: HubInstallation?) throws(HubError) {
         if former == nil, parts.count == 1, let only = parts.first {
             self = only.installation

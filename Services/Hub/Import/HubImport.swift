@@ -6,8 +6,8 @@ package import Storage
 
 /// Reads an export of Azure Notification Hubs into the tables of a hub.
 ///
-/// It reads the lines in batches. Each batch and the place where it ends are stored in one transaction, so an import that
-/// was interrupted goes on, and one that is repeated changes nothing.
+/// It reads the lines in batches. Each batch and the place where it ends are stored in one transaction, so an
+/// interrupted import continues, and a repeated one changes nothing.
 package struct HubImport: Sendable {
     /// A line that was not imported.
     package struct BadLine: Sendable, Hashable {
@@ -16,12 +16,12 @@ package struct HubImport: Sendable {
         package let reason: String
     }
 
-    /// How far an import is.
+    /// The progress of an import.
     package struct State: Sendable, Hashable {
         package var progress: HubImportProgress
         /// The size of the file, in bytes.
         package var size: Int
-        /// How many bytes and lines earlier runs did.
+        /// How many bytes and lines earlier runs have imported.
         package var formerBytes: Int
         package var formerLines: Int
 
@@ -53,12 +53,12 @@ package struct HubImport: Sendable {
     /// The platforms whose addresses are checked.
     private let connectors: [NotificationFormat: any PushConnector]
 
-    /// So many bad lines without a good one tell that the file is none of ours.
+    /// After so many bad lines without a good one, the file is no export.
     private static let maxBadStart = 500
 
     /// - Parameters:
     ///   - hub: the name of the hub.
-    ///   - credentialsFile: `PUSH_CREDENTIALS_FILE`, by whose rules addresses are checked; `nil`: they are not.
+    ///   - credentialsFile: `PUSH_CREDENTIALS_FILE`, by whose rules addresses are checked; `nil`: they are not checked.
     /// - Throws: ``FileError`` for a file that cannot be used.
     package init(
         path: String, hub: String, credentialsFile: String?, outgoing: OutgoingConfiguration
@@ -74,14 +74,14 @@ package struct HubImport: Sendable {
     /// Whether the addresses of a platform are checked at all.
     package var checksAddresses: Bool { !connectors.isEmpty }
 
-    /// Imports the file, or what is left of it.
+    /// Imports the file, or the rest of it.
     ///
     /// - Parameters:
     ///   - target: `nil`: only reads and checks the file.
-    ///   - shouldStop: is asked between batches; what is done then stays.
+    ///   - shouldStop: is called between batches; the batches before stay imported.
     ///   - bad: gets the lines of a batch that are not imported, before the others are stored.
     ///   - report: is called after each batch.
-    /// - Returns: how far it came.
+    /// - Returns: the progress.
     /// - Throws: ``StorageError``, ``FileError``, and what `bad` throws.
     package func run(
         _ target: Target?, now: Timestamp = .now, shouldStop: () -> Bool = { false },
@@ -135,7 +135,7 @@ package struct HubImport: Sendable {
         return (
             result.progress,
             batch.parts.filter { refused.contains($0.part.installationID) }.map { line, _ in
-                BadLine(line: line, reason: "The lines of this installation do not fit together.")
+                BadLine(line: line, reason: "The lines of this installation contradict each other.")
             }
         )
     }

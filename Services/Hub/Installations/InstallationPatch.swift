@@ -59,7 +59,7 @@ struct InstallationPatch: Sendable {
     }
 }
 
-/// What a patch can do at a place in the document of an installation.
+/// The operations that a patch can have at a path in the document of an installation.
 private indirect enum PatchNode: Sendable {
     typealias Operation = InstallationPatch.Operation
     typealias Members = KeyValuePairs<String, PatchNode>

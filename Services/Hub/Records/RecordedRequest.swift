@@ -186,7 +186,7 @@ enum DeliveryOutcome: String, CaseIterable, Sendable {
     case pnsUnreachable = "PnsUnreachable"
     case skipped = "Skipped"
     case throttled = "Throttled"
-    /// The push is under way. Azure has no such word.
+    /// The push is in flight. Azure has no such outcome.
     case unknown = "Unknown"
     case unknownError = "UnknownError"
     case wrongToken = "WrongToken"

@@ -3,7 +3,7 @@ import Foundations
 import Storage
 
 extension RegistrationEntry {
-    /// Reads what the store has; `nil` if the document is damaged.
+    /// Reads a stored registration; `nil` if the document is damaged.
     init?(_ stored: HubRegistrationRow) {
         guard let format = NotificationFormat(rawValue: stored.format) else { return nil }
         let document = stored.document.isEmpty ? nil : try? XMLReader.read(stored.document)

@@ -10,7 +10,7 @@ struct ScheduleService: Service {
     let sends: SendProcessor
     let logger: Logger
     private let problem = LastingProblemLog(
-        "Scheduled notifications wait for the database", end: "Scheduled notifications go on")
+        "Scheduled notifications wait for the database", end: "Scheduled notifications no longer wait for the database")
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -33,15 +33,15 @@ struct ScheduleService: Service {
         }
     }
 
-    /// Delivers a send that was taken. When the task is cancelled, it ends after the page of devices that is under way,
-    /// and another process goes on with the next one.
+    /// Delivers a send that was taken. When the task is cancelled, it ends after the current page of devices, and
+    /// another process continues with the next page.
     func deliver(_ send: ScheduledSend) async {
         do {
             await schedules.end(send, as: try await sends.deliver(send) ? .delivered : .lost)
         } catch is CancellationError {
             await schedules.end(send, as: .stopped)
         } catch let error as HubError where error.status.kind == .clientError {
-            // It was checked when it was accepted: what is stored has been changed, or is of another version.
+            // It was checked when it was accepted. So the stored form has been changed, or is of another version.
             await schedules.end(send, as: .unreadable)
         } catch {
             problem.failed(ErrorText.describe(error), to: logger)

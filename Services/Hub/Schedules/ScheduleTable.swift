@@ -9,7 +9,7 @@ import Synchronization
 
 /// The scheduled sends that are not due yet.
 final class ScheduleTable: Sendable {
-    /// What only this process knows of a send.
+    /// The state of a send that only this process has.
     private struct Note {
         let fate: FaultEffect.Fate?
         let sequence: Int
@@ -35,9 +35,9 @@ final class ScheduleTable: Sendable {
     private static let maxRunning = 100
     /// How many installations are removed in one step.
     private static let maxExpired = 100
-    /// How long a send waits that could not go on, because the database was away.
+    /// How long a send waits that could not continue, because the database was unavailable.
     private static let pause = Duration.seconds(5)
-    /// The time between two tries to note how far a delivery is, while the database is away.
+    /// The time between two tries to store the progress of a delivery, while the database is unavailable.
     private static let repetition = Duration.milliseconds(500)
 
     private let tables: HubTables
@@ -100,7 +100,7 @@ final class ScheduleTable: Sendable {
         if limit < 1 { return [] }
         var taken: [ScheduledSend] = []
         for stored in try await tables.leaseDueSchedules(limit: limit, claim: claim, now: now) {
-            // Its lease had ended, and is this process's again.
+            // Its lease had ended, and this process has leased it again.
             guard state.withLock({ $0.running.insert(stored.id).inserted }) else { continue }
             guard var send = ScheduledSend(stored) else {
                 await end(stored.id, hubKey: stored.hub, as: .unreadable)
@@ -114,8 +114,8 @@ final class ScheduleTable: Sendable {
         return taken
     }
 
-    /// Notes that the registrations of a send up to a place have their pushes, and keeps the send from other processes.
-    /// While the database is away, it tries for as long as a lease lasts.
+    /// Notes that the registrations of a send up to a place have their pushes, and extends the lease. While the
+    /// database is unavailable, it tries until the lease ends.
     ///
     /// - Returns: `false` if the send was cancelled, or another process delivers it meanwhile.
     /// - Throws: ``StorageError``.
@@ -131,16 +131,16 @@ final class ScheduleTable: Sendable {
         case delivered
         /// Another process delivers it, or a client has cancelled it.
         case lost
-        /// The service stops: another process goes on at once.
+        /// The service stops, and another process continues at once.
         case stopped
-        /// The database is away: any process goes on when it is back.
+        /// The database is unavailable. Any process continues when it is back.
         case failed
-        /// What is stored cannot be understood.
+        /// The stored form cannot be read.
         case unreadable
     }
 
-    /// Ends a delivery that ``takeDue(now:)`` has begun. While the database is away, it tries for as long as a lease
-    /// lasts. If the end cannot be stored, the send is due again when its lease ends.
+    /// Ends a delivery that ``takeDue(now:)`` has begun. While the database is unavailable, it tries until the lease
+    /// ends. If the end cannot be stored, the send is due again when its lease ends.
     func end(_ send: ScheduledSend, as end: End) async { await self.end(send.id, hubKey: send.hubKey, as: end) }
 
     private func end(_ id: String, hubKey: String, as end: End) async {
@@ -179,8 +179,8 @@ final class ScheduleTable: Sendable {
         }
     }
 
-    /// Repeats what fails because the database is away, for as long as a lease lasts: what was pushed and is not noted
-    /// would be pushed again. It is not repeated when the task is cancelled.
+    /// Repeats an operation until the lease ends, if it fails because the database is unavailable. Otherwise pushes
+    /// that are not noted would go out again. It is not repeated when the task is cancelled.
     private func whileAway<Value>(_ body: () async throws -> Value) async throws -> Value {
         let deadline = ContinuousClock.now + HubTables.scheduleLease
         while true {

@@ -4,7 +4,7 @@ import HTTPTypes
 import Storage
 
 extension ScheduledSend {
-    /// The stored form of what was requested.
+    /// The stored form of the request.
     private struct Document: Codable {
         let hub: String
         let format: String

@@ -10,7 +10,7 @@ struct ScheduledSend: Sendable {
     let headers: HTTPFields
     let body: [UInt8]
     let dueAt: Timestamp
-    /// The fate that a fault decided when the send was accepted.
+    /// The effect of a fault, which was decided when the send was accepted.
     var fate: FaultEffect.Fate?
     /// The place of its record in the log; 0 after a restart.
     var sequence = 0

@@ -15,13 +15,13 @@ struct DeliveryTarget: Sendable {
     /// The keys of a browser's subscription, with which pushes are encrypted (RFC 8291).
     var p256dh: String?
     var auth: String?
-    /// The key of ours that its push service accepted last, if it is not the newest one.
+    /// The hub's key that its push service accepted last, if it is not the newest key.
     var pushKey: String?
     /// The outcome before the delivery; success if it can be delivered.
     var outcome = DeliveryOutcome.success
 
-    /// What tells the pushes of a send apart: the handle, and of a template the push itself. It is 128 bits of keyed
-    /// hashes, because a send may have millions of them, and a handle hundreds of bytes.
+    /// Identifies a push of a send: by the handle, and for a template also by the push itself. It is 128 bits of keyed
+    /// hashes, because a send may have millions of pushes, and a handle has hundreds of bytes.
     struct Identity: Hashable, Sendable {
         private let hashes: SIMD2<Int64>
 
@@ -40,7 +40,7 @@ struct DeliveryTarget: Sendable {
         }
     }
 
-    /// The targets of registrations; those that would get the same push once more are skipped.
+    /// The targets of registrations. Those that would get the same push again are skipped.
     ///
     /// A device gets one push per send, even with several registrations (K3). Templates of a device that make different
     /// pushes of a send, such as a tile and a toast, get one each, as at Azure.

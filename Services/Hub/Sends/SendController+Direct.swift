@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import ServiceRuntime
 
-/// The direct route of a plain send, as dispatchers make it: the same functions as the router's, without its way there.
+/// The direct route of a plain send, as dispatchers send it. It calls the same functions as the router.
 ///
 /// Decision: docs/decisions/0007-direct-routes.md
 extension SendController {

@@ -42,7 +42,7 @@ struct SendController: Sendable {
         guard let place = try await state.schedules.cancel(id, hubKey: call.hubKey) else {
             throw HubError(.notFound, detail: "There is no scheduled notification of this id.")
         }
-        // Only telemetry is the poorer if it fails.
+        // If it fails, only telemetry lacks the message.
         try? await state.delivery.messages.change(
             id, hub: call.hubKey, state: MessageTelemetry.State.cancelled.rawValue, at: .now)
         state.log.update(place) { record in

@@ -1,7 +1,7 @@
 import Foundations
 import HTTPTypes
 
-/// Processes sends: lets faults happen, finds the devices, delivers, writes the record.
+/// Processes sends: applies faults, finds the devices, delivers, writes the record.
 struct SendProcessor: Sendable {
     /// The hub's limit for the devices of a debug send.
     private static let maxTestDevices = 10
@@ -74,11 +74,11 @@ struct SendProcessor: Sendable {
     }
 
     /// - Returns: `false` if another process delivers the send meanwhile, or a client has cancelled it.
-    /// - Throws: ``StorageError``; 503 if what could not be pushed could not be stored; 400 if what is stored of the send
-    ///   cannot be understood; `CancellationError` after a page of devices if the task is cancelled.
+    /// - Throws: ``StorageError``; 503 if pushes could neither be sent nor stored; 400 if the stored send cannot be
+    ///   read; `CancellationError` after a page of devices if the task is cancelled.
     func deliver(_ scheduled: ScheduledSend) async throws -> Bool {
-        // The expression was checked when the send was scheduled; the targets are found now. One that cannot be read any
-        // more must not become a send to all.
+        // The expression was checked when the send was scheduled; the targets are found now. An expression that cannot
+        // be read any more must not select all devices.
         let expression = try TagExpression.parse(scheduled.tags)
         var record = RecordedRequest(
             id: scheduled.id, kind: .scheduled, hub: scheduled.hub, format: scheduled.format, tags: scheduled.tags,
@@ -96,7 +96,8 @@ struct SendProcessor: Sendable {
         return true
     }
 
-    /// Delivers to the devices of a hub, a page after the other. A debug send has some devices of the first page with any.
+    /// Delivers to the devices of a hub, page after page. A debug send goes to some devices of the first page that has
+    /// any.
     ///
     /// - Returns: `false` if the send is scheduled, and is not this process's any more.
     private func deliver(_ run: inout SendRun, to expression: TagExpression?) async throws -> Bool {
@@ -125,7 +126,7 @@ struct SendProcessor: Sendable {
             try await run.deliver(targets)
             guard let place else { return true }
             if let scheduled = run.scheduled {
-                // What is known of these devices comes first: afterwards nobody asks for them again.
+                // The results of these devices are written first, because they are not read again afterwards.
                 simulate(run.record, run.takeSimulated())
                 await run.keepOutcomes()
                 guard try await schedules.advance(scheduled, to: max(place, scheduled.place)) else { return false }

@@ -4,7 +4,7 @@ import HTTPTypes
 import PushServices
 import Storage
 
-/// One send on its way to its devices, a page of them after the other.
+/// One send during its delivery to its devices, page after page.
 struct SendRun: Sendable {
     private(set) var record: RecordedRequest
     /// The first devices, at most ``RecordedRequest/maxResults``.
@@ -40,7 +40,7 @@ struct SendRun: Sendable {
         self.scheduled = scheduled
         let hubKey = record.hub.lowercased()
         self.hubKey = hubKey
-        // A fault is of simulated devices: no push to a push service is lost by it.
+        // Faults affect only simulated devices, and no push to a push service.
         let isReal = record.format.map { delivery.lanes.isReal(hubKey, $0) } ?? false
         self.fate = isReal ? nil : fate
         traceparent = record.headers[.traceparent].flatMap { TraceContext(traceparent: $0) }?.traceparent
@@ -89,7 +89,7 @@ struct SendRun: Sendable {
         noteFeedback(targets)
         let pushed = Set(places)
         let others = targets.indices.filter { !pushed.contains($0) }.map { targets[$0] }
-        // Also one that was refused before it left is over, and one at a simulated device has arrived.
+        // A push that was refused before it was sent has ended too, and a push to a simulated device has arrived.
         if others.contains(where: { $0.outcome != .skipped }) { mayRefuse = false }
         outcomes = HubMessage.sum(outcomes + others.map(\.counted))
         if !pushes.isEmpty { try await push(pushes, to: places, of: &targets) }
@@ -109,7 +109,7 @@ struct SendRun: Sendable {
         case .refused(let refused):
             held.add(refused)
             for place in places { targets[place].outcome = .unknown }
-            // Their memory has a bound, and so many are enough to know.
+            // Their memory must have a bound, and so many are enough to decide.
             if held.pushes.count >= HeldPushes.limit { throw held.refusal }
         case .done(let results, let isStored):
             (mayRefuse, hasPushed) = (false, true)
@@ -136,7 +136,7 @@ struct SendRun: Sendable {
             try await delivery.tables.keep([], of: message)
             (isStored, outcomes) = (true, [])
         } catch {
-            // Only telemetry is the poorer; they are written with those of the next page.
+            // Only telemetry is delayed: they are written with those of the next page.
         }
     }
 
@@ -159,7 +159,7 @@ struct SendRun: Sendable {
         }
         delivery.messages.forget(record.id)
         if !outcomes.isEmpty || scheduled != nil {
-            // Only telemetry is the poorer if it fails.
+            // If it fails, only telemetry lacks the message.
             try? await delivery.tables.keep([], of: message)
         }
         return record
@@ -193,7 +193,7 @@ struct SendRun: Sendable {
         }
     }
 
-    /// What a simulated push service says of a handle. Nothing is removed.
+    /// The answer of a simulated push service about a handle. No device is removed.
     private func noteFeedback(_ targets: [DeliveryTarget]) {
         delivery.feedback.put(
             targets.filter { PushFeedback.outcomes.contains($0.outcome) }.map { target in

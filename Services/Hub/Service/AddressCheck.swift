@@ -3,7 +3,7 @@ import PushServices
 import Storage
 
 extension PushLanes {
-    /// Refuses devices whose addresses no push of this hub may go to, or that cannot be encrypted for (K5).
+    /// Refuses devices with an address to which this hub may not push, or for which it cannot encrypt (K5).
     ///
     /// - Throws: 400.
     func checkAddresses(of registrations: [RegistrationEntry], hub hubKey: String) throws(HubError) {

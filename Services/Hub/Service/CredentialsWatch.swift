@@ -3,7 +3,7 @@ import ServiceLifecycle
 import ServiceRuntime
 import Synchronization
 
-/// Puts changed credentials in force: several times a second it compares them with the last version that was read.
+/// Applies changed credentials: several times a second it compares them with the last version.
 final class CredentialsWatch: Service {
     private struct State {
         var simulated: [String]
@@ -46,7 +46,7 @@ final class CredentialsWatch: Service {
         let unknown = file.current.credentials.hubs.filter { hubs[$0.key] == nil }.map(\.value.name).sorted()
         if !unknown.isEmpty {
             logger.warning(
-                "Credentials are of hubs that no rule names: nobody can use them",
+                "There are credentials of hubs that no rule names, so no client can use them",
                 metadata: ["hubs": "\(unknown.joined(separator: ", "))"])
         }
     }
@@ -57,7 +57,7 @@ final class CredentialsWatch: Service {
         }
     }
 
-    /// Puts the credentials in force if they are others than before.
+    /// Applies the credentials if they have changed.
     func look() {
         let (credentials, changes) = file.current
         guard state.withLock({ $0.changes }) != changes else { return }

@@ -6,7 +6,7 @@ import ServiceConfiguration
 /// `HUB RULE RIGHTS KEY [SECONDARYKEY]`. A rule of the hub `*` is valid for every hub. Empty lines and lines that begin
 /// with `#` are ignored.
 ///
-/// It remembers tokens that it has verified, so a new version knows none.
+/// It remembers tokens that it has verified. A new version starts without them.
 final class HubAccess: Sendable {
     /// The maximum number of hubs, and of rules in all.
     static let maxHubs = 1000

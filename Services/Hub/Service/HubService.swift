@@ -7,7 +7,7 @@ package import ServiceLifecycle
 package import ServiceRuntime
 import Storage
 
-/// A notification hub of one's own: the REST API of Azure Notification Hubs, with connectors to the push services.
+/// The notification hub: the REST API of Azure Notification Hubs, with connectors to the push services.
 package enum HubService: ServiceProgram {
     package static let name = "hub"
     package static let summary =

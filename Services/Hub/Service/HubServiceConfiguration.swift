@@ -19,7 +19,7 @@ package struct HubServiceConfiguration: Sendable {
     var credentialsFile: String
     /// The times of deliveries.
     var delivery = DeliverySettings()
-    /// Whom the page and the simulated devices answer.
+    /// The clients that may use the page and the simulated devices.
     var simulationClients: SimulationClients
     /// The folder of a web app that is served to the same clients; nil: none.
     var webAppFolder: String?

@@ -67,7 +67,7 @@ struct FeedbackController: Sendable {
     @Sendable func list(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try state.gate.admitToFeedback(request, context)
         let rows = try await feedback(call.hubKey)
-        // The newest record tells the blob from what it was before.
+        // The newest record identifies the version of the blob.
         let tag = rows.last.map { "<Properties><Etag>\(rows.count)-\($0.time.milliseconds)</Etag></Properties>" } ?? ""
         let blob = rows.isEmpty ? "" : "<Blob><Name>\(Self.blobName)</Name>\(tag)</Blob>"
         return .hub(

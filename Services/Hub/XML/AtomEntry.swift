@@ -42,7 +42,7 @@ struct AtomEntry {
         return entries.reduce(into: head) { $0 += $1.text } + "</feed>"
     }
 
-    /// The feed of Azure Service Bus that lists what a namespace has, by name and address only.
+    /// The feed of Azure Service Bus that lists the hubs of a namespace, by name and address only.
     ///
     /// The hub's API answers with it at the root, and with an empty one in place of a hub that does not exist.
     static func publicFeed(_ services: [(title: String, url: String)] = []) -> String {

@@ -11,7 +11,7 @@ struct BatchReader: Sendable {
     let acceptor: NotificationAcceptor
     /// Whether lines keep their text, for fingerprints.
     let keepsText: Bool
-    /// What the lines and the results of the batch hold.
+    /// The memory that the lines and the results of the batch hold.
     let reservation: RequestBudget.Reservation
     private let clock = BatchClock()
 

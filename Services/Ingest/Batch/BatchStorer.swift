@@ -6,7 +6,7 @@ import ServiceRuntime
 /// The second stage of a batch: stores lines in groups and creates their results, in the order of the lines.
 struct BatchStorer: Sendable {
     let acceptor: NotificationAcceptor
-    /// What the lines and the results of the batch hold.
+    /// The memory that the lines and the results of the batch hold.
     let reservation: RequestBudget.Reservation
     let origin: RequestOrigin
     /// The batch's `Idempotency-Key`; it and the line's number are the key of a line.

@@ -9,7 +9,7 @@ extension OutboxRelay {
     /// Republishes IDs that the broker lost: wiped, purged, expired or dropped.
     ///
     /// It checks the dispatch queue first. Without evidence of a loss (``LostMessageDetector``) it touches no entry, so
-    /// a long but healthy queue is left alone.
+    /// a long but healthy queue is not changed.
     func redeliver() async {
         await cancelWhenGracefulShutdown {
             var detector = LostMessageDetector(quietPeriod: self.timing.quietPeriod)
@@ -80,7 +80,7 @@ extension OutboxRelay {
         } catch {
             var isDivided = group.count > 1 && (error as? StorageError)?.isRetriable == false
             if isDivided, !isPart {
-                // If it refuses an ID that nobody has, it refuses everything.
+                // If it refuses an ID that does not exist, it refuses everything.
                 isDivided = (try? await outbox.confirm([NotificationID()], until: until)) != nil
             }
             guard isDivided else {

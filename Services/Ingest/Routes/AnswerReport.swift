@@ -2,7 +2,7 @@ import Domain
 import Foundations
 import Logging
 
-/// How a question ended, with the text of the answer opened.
+/// The result of a question, with the decrypted text of the answer.
 enum AnswerReport {
     /// - text: `nil` if there is none, it was destroyed, or its key is missing.
     case given(Answer, text: String?)
@@ -26,7 +26,7 @@ enum AnswerReport {
 
 extension NotificationStatusController {
     /// Opens the answer of a notification for its sender. A text that cannot be opened is logged and left out, because
-    /// the decision is more important than it.
+    /// the chosen answer is more important.
     func answer(of record: NotificationRecord, logger: Logger) async -> AnswerReport? {
         switch record.answer {
         case nil: return nil

@@ -35,7 +35,8 @@ struct NotificationSendController: Sendable {
         return response(outcome.answer, isReplay: outcome.isReplay).response
     }
 
-    /// The body of a sender. That of a user is refused before it has arrived: any user could let the service wait.
+    /// The body of a sender. The body of a user is refused before it has arrived, because otherwise any user could make
+    /// the service wait.
     ///
     /// - Throws: ``Problem`` 403, 413, 415 or 503.
     private func body(

@@ -134,8 +134,8 @@ extension NotificationRecord {
     /// - Parameters:
     ///   - platforms: the platforms of this service (`HUB_PLATFORMS`).
     ///   - devices: how many devices the recipient has now.
-    ///   - shown: what devices have shown.
-    ///   - answer: how its question ended.
+    ///   - shown: the reports of devices about shown texts.
+    ///   - answer: the result of its question.
     fileprivate func statusJSON(
         platforms: [Platform], devices: Int, shown: [ShownDevice], answer: AnswerReport?, at now: Timestamp
     ) -> [UInt8] {

@@ -4,13 +4,13 @@ import Synchronization
 
 /// The dead-letter queue as the operator's page uses it, with a connection for each use.
 ///
-/// Whoever uses the queue holds its letters for that moment, and others do not find them. Therefore readings and
-/// replays take turns, and one reading serves all who ask within ``freshness``.
+/// A reader of the queue holds its letters for a moment, and other readers do not find them. Therefore readings and
+/// replays run one after another, and one reading serves all requests within ``freshness``.
 actor DeadLetterAccess {
     /// The oldest letters, and how many there are in all.
     typealias Letters = (oldest: [DeadLetter], total: Int)
 
-    /// How long a reading is given again.
+    /// How long a reading is reused.
     static let freshness = Duration.seconds(2)
 
     private let open: @Sendable () async throws -> any DeadLetterQueue
@@ -69,7 +69,7 @@ actor DeadLetterAccess {
         try await inTurn {
             let result: Result<Letters, any Error>
             do { result = .success(try await read()) } catch { result = .failure(error) }
-            // Both within the turn: who asks after a replay that follows gets neither.
+            // Both within the turn, so that a request after the next replay gets neither.
             known = (result, now())
             reading = nil
             return try result.get()

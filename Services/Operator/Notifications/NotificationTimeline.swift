@@ -17,7 +17,7 @@ struct NotificationTimeline: Encodable, Sendable {
         var isAhead: Bool
     }
 
-    /// Whether it is well with the notification, in a sentence.
+    /// The state of the notification, in a sentence.
     struct Verdict: Encodable, Sendable, Equatable {
         /// `warn` while it is under way.
         var level: Trouble.Level

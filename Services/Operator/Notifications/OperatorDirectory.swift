@@ -1,7 +1,8 @@
 import Domain
 import Foundations
 
-/// Reads notifications of all senders for the operator: failures by reason, notifications of a recipient, one life.
+/// Reads notifications of all senders for the operator: failures by reason, notifications of a recipient, the events of
+/// one notification.
 struct OperatorDirectory: Sendable {
     /// The most failed notifications that one answer groups.
     static let maxFailed = 1000

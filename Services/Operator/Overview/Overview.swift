@@ -125,7 +125,7 @@ struct Overview: Encodable, Sendable {
     var queues: [Queue]
     var outbox: Outbox
     var lanes: [Lane]
-    /// Of hubs of one's own.
+    /// Of your own hubs.
     var pushServices: [PushServiceLane] = []
     var processes: [Process]
     var latencies: [Latency]
@@ -141,7 +141,7 @@ extension Overview {
         guard let time = time?.description else { return self }
         var later = self
         for (index, latency) in latencies.enumerated() {
-            // Times of one form: their order is that of their texts.
+            // The times have one format, so they can be compared as texts.
             let known = latency.points.at.prefix { $0 <= time }.count
             later.latencies[index].points.removeFirst(known)
         }

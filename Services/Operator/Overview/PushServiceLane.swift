@@ -1,7 +1,7 @@
 import Foundations
 import ServiceRuntime
 
-/// A platform of a hub of one's own, as the page's section "push services" shows it.
+/// A platform of your own hub, in the page's section "push services".
 struct PushServiceLane: Encodable, Sendable {
     var hub: String
     var platform: String

@@ -217,18 +217,28 @@ function pushServices(now) {
       }))));
 }
 
+/** The meanings of the devices' codes. */
+const codes = [
+  [/^SP-(TIMEOUT|OFFLINE|TLS)$/, "no connection to retrieval"], [/^SP-[1-5]\d\d$/, "HTTP status of retrieval"],
+  [/^SP-(LOGIN|CREDENTIALS)$/, "no usable log-in"], [/^SP-(KEY|DECRYPT)$/, "encrypted for another key"],
+  [/^SP-(SENDER|PLAIN|REPLAY)$/, "the app refuses the envelope"], [/^SP-(PUSH|SIGNATURE|AGE)$/, "the push is invalid"],
+  [/^SP-(SIZE|JSON|ID)$/, "the answer of retrieval is invalid"], [/^SP-EXPIRED$/, "expired"],
+  [/^SP-(STORE|LOCKED)$/, "the device's storage cannot be used"], [/^SP-SEEN$/, "shown before"],
+  [/^SP-SHOW$/, "the system refused to show it"],
+];
+
 /** Devices that could not show a secret; nothing where there is none. */
 function genericTexts({ GenericTexts: groups }) {
   if (!groups?.length) return null;
   const number = (title) => ({ title, isNumber: true });
   const label = spans.find(([name]) => name === app.span)[1];
   return card("genericTexts", "Devices that show the generic text", { isWide: true },
-    table("Generic texts", `In the last ${label}, by the reason that the devices report. Of more than 10,000 reports the newest count.`,
-      ["Code", "Platform", "SDK", number("Devices"), number("Notifications"), "Last"],
-      groups.map((group) => ({
-        key: `${group.Code} ${group.Platform} ${group.Sdk}`, cells: [
-          group.Code ?? "none", group.Platform, h("bdi", group.Sdk ?? "unknown"), count(group.Devices),
-          count(group.Notifications), time(group.Newest),
+    table("Generic texts", `Reports of the last ${label}, the newest 10,000 at most.`,
+      ["Code", number("Devices"), number("Notifications"), "Last report", "Platform", "SDK"],
+      groups.map(({ Code: code, ...group }) => ({
+        key: `${code} ${group.Platform} ${group.Sdk}`, cells: [
+          [code ?? "no code", h("small.block", codes.find(([form]) => form.test(code))?.[1])], count(group.Devices),
+          count(group.Notifications), time(group.Newest), group.Platform, h("bdi", group.Sdk ?? "unknown"),
         ],
       }))));
 }

@@ -126,8 +126,8 @@ actor ProcessPoller: Service {
     private static func places(of target: ProcessTarget) async throws -> [String] {
         if target.isSecure || (try? SocketAddress(ipAddress: target.host, port: 0)) != nil { return [target.host] }
         let host = target.host
-        // Nothing interrupts getaddrinfo, and a name server that is away holds it for many seconds. A cancelled poll
-        // does not wait for its thread.
+        // Nothing interrupts getaddrinfo, and a name server that does not answer holds it for many seconds. A cancelled
+        // poll does not wait for its thread.
         let answer = Mailbox<[String]>()
         NIOThreadPool.singleton.submit { state in answer.put(state == .active ? resolve(host) : []) }
         guard let found = await answer.take()?.first, !found.isEmpty else {

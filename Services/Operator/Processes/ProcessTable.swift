@@ -7,7 +7,7 @@ enum ProcessKind: String, Sendable, CaseIterable, Encodable {
     case ingest, dispatcher, retrieval, `operator`, hub
 }
 
-/// What the last polls of all processes have found, and the recent past of their latencies.
+/// The results of the last polls of all processes, and their recent latencies.
 final class ProcessTable: Sendable {
     /// The answer of one process to one poll.
     struct Answer: Sendable {
@@ -17,7 +17,7 @@ final class ProcessTable: Sendable {
         var poll: ProcessPoll
     }
 
-    /// A process as it was seen last.
+    /// The last known state of a process.
     struct Entry: Sendable {
         var kind: ProcessKind
         var address: String
@@ -26,7 +26,7 @@ final class ProcessTable: Sendable {
         var polledAt: Timestamp
     }
 
-    /// A process whose name has lost its address is forgotten after this time.
+    /// A process whose name no longer resolves to its address is removed after this time.
     static let memory = Duration.seconds(300)
 
     private struct State {
@@ -36,7 +36,7 @@ final class ProcessTable: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a poll. Processes that were not asked any more stay as unreachable for some minutes.
+    /// Adds a poll. Processes that are no longer polled stay as unreachable for some minutes.
     func note(_ answers: [Answer], at now: Timestamp) {
         state.withLock { state in
             var windows: [(ProcessKind, MetricsWindow)] = []

@@ -41,7 +41,7 @@ struct DeviceChanges: Sendable {
     /// - Throws: ``PushGatewayError``, ``StorageError``, ``Problem``.
     func createRegistration(owner: UserName, handle: String?) async throws -> String {
         let hubs = try requiredHubs
-        // Nothing is asked of the hub, and no device is taken over, for a user who may not have one more. The lease
+        // If the user may not have another device, the hub gets no request, and no device is taken over. The lease
         // checks again, together with all other requests of the user.
         guard let room = try await room(for: owner, handle: handle) else { throw Self.tooMany }
         if let handle { try await removeOthers(with: handle, keeping: nil) }
@@ -118,7 +118,7 @@ struct DeviceChanges: Sendable {
             try await prepare()
         } catch var error as PushGatewayError {
             try await undo(lease)
-            // The hub refuses another device's change: that says nothing of this one.
+            // The hub refuses the change of another device, which says nothing about this one.
             error.refusal = nil
             throw error
         } catch {
@@ -177,8 +177,8 @@ struct DeviceChanges: Sendable {
         }
     }
 
-    /// On which condition the user may have one more device, besides those with the handle, which it is to replace;
-    /// `nil` if not at all.
+    /// The condition under which the user may have another device, besides those with the handle, which it replaces;
+    /// `nil` if there is none.
     private func room(for owner: UserName, handle: String?) async throws -> DeviceLease.Condition? {
         var replaced = 0
         for handle in handle.map(DeviceHandle.spellings) ?? [] {
@@ -187,7 +187,7 @@ struct DeviceChanges: Sendable {
         }
         let limit = Installation.maxPerUser + replaced
         if try await store.devices(of: owner, limit: limit).count < limit { return .new(for: owner) }
-        // Who has had more since before there was a limit may still replace one by another.
+        // A user who has had more devices since before the limit existed may still replace one by another.
         return replaced > 0 ? .absent : nil
     }
 

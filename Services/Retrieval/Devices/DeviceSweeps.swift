@@ -40,7 +40,7 @@ extension LastingProblemLog {
             let isRefusal = error.code == .unauthorized || error.code == .rejected
             return max(error.retryAfter ?? .zero, isRefusal ? refusalPause ?? interval : interval)
         case let error as StorageError where error.isRetriable:
-            // While the service starts, and while the database is away, which its own log lines say.
+            // While the service starts, and while the database is unavailable, which other log lines report.
             logger.debug("The store was not available to a sweep of devices", metadata: ["error": "\(error)"])
         default: failed("\(error)", to: logger)
         }

@@ -8,8 +8,8 @@ import ServiceRuntime
 
 /// `POST /api/notifications/{id}/answer`: the recipient's answer to a notification with `Answers`.
 ///
-/// There is one answer at most. Only the store decides which: everything that is read here may change meanwhile, except
-/// the question and the times.
+/// There is one answer at most. Only the store decides which, because everything that is read here can change in
+/// between, except the question and the times.
 struct AnswerController: Sendable {
     let users: UserAuthenticator
     let store: any AnswerStore & NotificationReader
@@ -34,8 +34,8 @@ struct AnswerController: Sendable {
                 metrics.ok.increment()
                 context.logger.debug("Notification answered", metadata: ["notification_id": "\(id)"])
             }
-            // An answer ends the reminders, and withdraws the push from other devices. A repeated request makes up for
-            // one that ended before this.
+            // An answer ends the reminders, and withdraws the push from other devices. A repeated request does this if
+            // the first request ended before it.
             if !open.state.isRead { try await store.markRead([id], at: .now) }
             return Response(status: .noContent)
         }

@@ -116,7 +116,7 @@ extension JSONRule<String> {
     }
 }
 
-/// What the hub can store.
+/// The limits of the hub.
 private enum HubText {
     /// The hub also returns installations as XML, which cannot contain every character (XML 1.0, section 2.2).
     static func issue(_ text: String) -> String? {

@@ -70,7 +70,7 @@ extension NotificationReadController {
         return true
     }
 
-    /// Whether the key may be in the file since a moment ago: another service has begun to seal with it.
+    /// Whether the key may just have been added to the file, because another service has begun to seal with it.
     private func isMissingKey(of found: StoredNotification?) -> Bool {
         found?.payload.map(sealer.isMissingKey) ?? false
     }

@@ -6,9 +6,9 @@ import Logging
 import NIOCore
 import ServiceRuntime
 
-/// The public keys around pushes, without credentials: an app that is being set up has none yet, and the keys are no
-/// secret. `GET /api/push-keys` has those with which devices verify pushes, and `GET /api/push-config` the one with which
-/// web apps subscribe.
+/// The public keys for pushes, without credentials, because a new app has none yet, and the keys are not secret. `GET
+/// /api/push-keys` has those with which devices verify pushes, and `GET /api/push-config` the one with which web apps
+/// subscribe.
 struct PushKeysController: Sendable {
     /// `nil` if there are none (`PUSH_VERIFICATION_KEYS_FILE`).
     let keys: PushKeysFile?

@@ -110,7 +110,7 @@ extension UserName {
 
 /// The path that an option holds, without white space at its ends, as in a setting.
 ///
-/// - Throws: a usage error if a control character is inside: nobody sees it, and it makes another path.
+/// - Throws: a usage error if a control character is inside, because it is invisible and changes the path.
 func filePath(_ text: String) throws -> String {
     let path = OutsideText.trimmed(text)
     if let problem = ConfigurationReader.controlProblem(of: path) { throw ValidationError("it \(problem).") }

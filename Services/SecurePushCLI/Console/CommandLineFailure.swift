@@ -75,7 +75,7 @@ enum CommandLineFailure {
         return (type, name)
     }
 
-    /// The failure if the first argument that is no option should be the name of a command and is none.
+    /// The failure if the first argument that is not an option should be the name of a command, but is not.
     private static func unknownCommand(
         _ arguments: [String], _ command: any ParsableCommand.Type, _ name: String
     ) -> CommandFailure? {

@@ -35,7 +35,7 @@ enum StandardInput {
 
     /// Reads a password: the first line of standard input. A terminal shows the prompt and does not echo.
     ///
-    /// - Parameter confirms: whether a person has to type it twice, because nobody sees a mistake in a new password.
+    /// - Parameter confirms: whether a person has to type it twice, because a mistake in a new password is invisible.
     static func readPassword(prompt: String, confirms: Bool = false) throws -> String {
         let password = try readLine(prompt)
         if confirms, isTerminal, try !readLine("Again: ").utf8.elementsEqual(password.utf8) {

@@ -82,7 +82,7 @@ enum StandardOutput {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Writes a message to standard error. There is nobody to tell if that fails.
+    /// Writes a message to standard error. If this fails, the error cannot be reported.
     static func message(_ text: String) { _ = put(Array(text.utf8), STDERR_FILENO) }
 
     /// The failure if nothing can be written to standard output at all.

@@ -4,7 +4,7 @@ import Foundations
 import ServiceRuntime
 
 struct Column<Row>: Sendable {
-    /// What a table that is too wide for the terminal gives up, in the order of the numbers.
+    /// How a table that is too wide for the terminal is narrowed, in the order of the numbers.
     enum Narrowing: Sendable {
         case stays
         case leftOut(Int)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import SecurePushClient
 
-/// The options with which a simulated device answers what it shows.
+/// The options with which a simulated device answers notifications.
 struct DeviceAnswerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Answer each notification with this, as its user would by a button.", valueName: "id"))
     var answer: String?
@@ -11,7 +11,7 @@ struct DeviceAnswerOptions: ParsableArguments {
     var answerText: String?
 
     @Option(
-        help: ArgumentHelp("With --answer: what the sender shows elsewhere and the user types.", valueName: "text"))
+        help: ArgumentHelp("With --answer: the challenge that the sender shows and the user types.", valueName: "text"))
     var challenge: String?
 
     func validate() throws {

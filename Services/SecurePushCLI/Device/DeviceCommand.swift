@@ -93,11 +93,11 @@ struct DeviceCommand: NetworkCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show only what one of these senders has signed (a JWK Set). Implies --e2e.", valueName: "file"),
+            "Show only payloads that one of these senders has signed (a JWK Set). Implies --e2e.", valueName: "file"),
         completion: .file(), transform: filePath)
     var senderKeys: String?
 
-    @Flag(help: "Show only what is end-to-end encrypted. Implies --e2e.")
+    @Flag(help: "Show only payloads that are end-to-end encrypted. Implies --e2e.")
     var requireEncryption = false
 
     @OptionGroup var answering: DeviceAnswerOptions

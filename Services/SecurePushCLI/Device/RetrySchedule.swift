@@ -28,7 +28,7 @@ struct RetrySchedule: Sendable, Equatable {
     /// The wait after a try that failed; `nil` if there is none, because it was the last try or the server asks for a
     /// longer wait than ``longestRetryAfter``.
     ///
-    /// - Parameter jitter: 0.5 to 1; tests bring their own.
+    /// - Parameter jitter: 0.5 to 1; tests use another one.
     mutating func next(retryAfter: Duration? = nil, jitter: Double = .random(in: 0.5...1)) -> Duration? {
         failures += 1
         if let maxTries, failures >= maxTries { return nil }

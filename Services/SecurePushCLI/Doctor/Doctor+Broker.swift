@@ -134,7 +134,7 @@ extension Doctor {
         return findings
     }
 
-    /// What a service needs that declares a queue, or why it cannot.
+    /// The rights that a service needs to declare a queue, or why it cannot.
     ///
     /// - Parameter other: a queue with other arguments, at which a service stops declaring.
     static func adviceForMissing(_ topology: DispatchTopology, besides other: String?) -> String {
@@ -144,8 +144,8 @@ extension Doctor {
             : "Import the definitions of `securepush setup`, or start ingest once with AMQP_DECLARE=auto."
     }
 
-    /// What the broker says of a queue that exists with other arguments, as `/readyz` of the services does; `nil` if it
-    /// has the right ones.
+    /// The broker's message about a queue that exists with other arguments, as `/readyz` of the services does; `nil` if
+    /// it has the right ones.
     private static func difference(
         of queue: AMQPTopology.Queue, _ topology: DispatchTopology, _ connection: AMQPConnection
     ) async -> Finding? {
@@ -155,7 +155,7 @@ extension Doctor {
             try await connection.declare(alone)
             return nil
         } catch {
-            // Whether the user may declare is told once, of the topology.
+            // The right to declare is reported once, for the whole topology.
             guard error.code == .preconditionFailed else { return nil }
             return .failed("queue \(queue.name)", error.message, adviceForOther(queue.name))
         }
@@ -213,7 +213,7 @@ extension Doctor {
         } catch {
             return .failed(
                 part, error.message,
-                "Stop the services, delete what the message names, and start the services. If they have "
+                "Stop the services, delete the objects that the message names, and start the services. If they have "
                     + "AMQP_DECLARE=check, set it here too.")
         }
     }

@@ -16,7 +16,7 @@ extension Doctor {
         do {
             try Settings.requireReadable(url, of: part)
             let configuration = try StorageConfiguration(url: url)
-            // An unusable ring is told with the files.
+            // An unusable key ring is reported with the files.
             let ring = settings["PAYLOAD_KEYS_FILE"].flatMap { try? KeysCommand.ring($0) }
             let keys = try await StoreSession.with(url) { store in
                 guard let ring else { return [Finding]() }
@@ -45,7 +45,7 @@ extension Doctor {
         let left = "the disk of the database has \(megabytes) MB left"
         // The largest request takes 8 MiB, and again in the log of SQLite.
         return megabytes < 20
-            ? .failed(part, left, "Free some space: ingest refuses what it cannot store.")
+            ? .failed(part, left, "Free some space: ingest refuses notifications that it cannot store.")
             : .warning(part, left, "Free some space before it is full.")
     }
 

@@ -3,8 +3,8 @@ import Hub
 import ServiceRuntime
 
 extension Doctor {
-    /// Checks a hub of one's own: that it is ready, that its lanes are open, which platforms are simulated, and what the
-    /// push services say of the credentials of `PUSH_CREDENTIALS_FILE`.
+    /// Checks the user's own hub: that it is ready, that its lanes are open, which platforms are simulated, and what
+    /// the push services say of the credentials of `PUSH_CREDENTIALS_FILE`.
     func ownHub() async -> [Finding] {
         var findings: [Finding] = []
         if let url = settings["HUB_URL"] {

@@ -96,7 +96,7 @@ enum TLSFault: Sendable, Equatable {
     /// The name of the TLS alert or of the fault in BoringSSL, without the place in the source.
     case other(String)
 
-    /// `nil` if the error is none of a handshake.
+    /// `nil` if the error is not from a handshake.
     init?(_ error: any Error) {
         switch error {
         case is NIOSSLExtraError: self = .wrongName

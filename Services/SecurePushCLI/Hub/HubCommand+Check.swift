@@ -52,7 +52,7 @@ extension HubCommand {
     }
 }
 
-/// What a push service says of the credentials of a hub.
+/// The result of a push service's check of a hub's credentials.
 struct CredentialRow: Encodable, Sendable, Equatable {
     enum State: String, Encodable, Sendable {
         case good, simulated, refused

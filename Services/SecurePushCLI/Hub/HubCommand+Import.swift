@@ -8,13 +8,13 @@ extension HubCommand {
         static let configuration = CommandConfiguration(
             abstract: "Read an export of Azure Notification Hubs into a hub.",
             discussion: """
-                FILE is the result of an export job: the XML of one registration on each line. It goes straight into \
-                the hub's database (DATABASE_URL), which running hubs use at once. What the hub has from a later \
-                time than --exported-at stays: the same registration or installation, and any registration of the \
-                same device. An import that was interrupted goes on where it was; one that is done does nothing, \
-                except with --restart, which does no harm. With PUSH_CREDENTIALS_FILE the addresses of devices are \
-                checked as the hub does. Exit codes: 0 done, 1 some lines are bad and all others are imported, 69 \
-                the database does not answer, 78 the file cannot be used, 130 interrupted.
+                FILE is the result of an export job: the XML of one registration on each line. The command writes to \
+                the hub's database (DATABASE_URL), and running hubs see the devices at once. It does not change a \
+                registration or installation that was written after --exported-at, nor registrations of the same \
+                device. An interrupted import continues where it stopped. A finished import does nothing again, \
+                except with --restart. With PUSH_CREDENTIALS_FILE it checks the addresses of devices as the hub \
+                does. Exit codes: 0 done, 1 some lines are bad and all others are imported, 69 the database does \
+                not answer, 78 the file cannot be used, 130 interrupted.
 
                 EXAMPLES
                   securepush hub import export.txt --hub securepush --dry-run
@@ -28,12 +28,12 @@ extension HubCommand {
 
         @Option(
             help: ArgumentHelp(
-                "When the export was begun; without it, when the file was last written.", valueName: "time"))
+                "When the export began; without it, when the file was last written.", valueName: "time"))
         var exportedAt: TimeArgument?
 
         @Flag(help: "Only read and check the file. Needs no database.") var dryRun = false
 
-        @Flag(help: "Read the file again from its start, also if it was imported.") var restart = false
+        @Flag(help: "Read the file again from its start, even if it was imported.") var restart = false
 
         @Option(
             help: ArgumentHelp(
@@ -53,7 +53,7 @@ extension HubCommand {
         var audited: Audited? { dryRun ? nil : ("hub.import", hub) }
 
         func validate() throws {
-            // What is later than now would win over what devices register from now on.
+            // Entries with a time in the future would not be replaced by later registrations of devices.
             if let time = exportedAt?.time, time > .now {
                 throw ValidationError("--exported-at must not be in the future.")
             }
@@ -99,13 +99,13 @@ extension HubCommand {
             let report = ImportReport(state, hub: hub, isDryRun: dryRun)
             try console.show(report, report.lines.joined(separator: "\n"))
             guard state.isDone else {
-                console.message("Stopped. The same command goes on from line \((report.lineCount + 1).grouped).")
+                console.message("Stopped. The same command continues from line \((report.lineCount + 1).grouped).")
                 throw ExitCode.interrupted
             }
             if report.bad > 0 { throw CommandFailure.Code.failed.exitCode }
         }
 
-        /// Refuses a name that is none in the file of rules: its devices would be in a hub that nobody uses.
+        /// Refuses a hub that is not in the file of rules, because no client could use its devices.
         private func requireKnown(_ hub: String, _ settings: Settings) throws {
             guard let path = settings["HUB_ACCESS_FILE"] else { return }
             let hubs = try CommandFailure.naming("HUB_ACCESS_FILE") { try HubTools.hubs(ofAccessFile: path) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Authentication
 import Hub
 
-/// Commands about a hub of one's own. `hubs` is about the hubs of Azure that SecurePush sends through.
+/// Commands about your own hub. `hubs` is about the hubs through which SecurePush sends.
 struct HubCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hub",

@@ -4,7 +4,7 @@ import Hub
 import Storage
 import Synchronization
 
-/// Shows how an import goes on: a line that is redrawn on a terminal; elsewhere a line for each further 10 %.
+/// Shows the progress of an import: on a terminal as a line that is redrawn, elsewhere as a line for each further 10 %.
 final class ImportDisplay: Sendable {
     private struct State {
         var milestone = Milestone()
@@ -32,7 +32,7 @@ final class ImportDisplay: Sendable {
         let text = state.withLock { state -> String? in
             if state.start == nil, !isTimeGiven {
                 let time = `import`.progress.exportedAt.rfc3339Seconds
-                console.message("Taken to be exported at \(time): --exported-at says when it was begun.")
+                console.message("The export is assumed to have begun at \(time); --exported-at names another time.")
             }
             let start = state.start ?? .now
             state.start = start
@@ -83,7 +83,7 @@ final class BadLineFile: Sendable {
     private let path: String
     private let file: FileHandle
 
-    /// Opens a file, or makes one with mode 0600. What it has stays, because an import may go on.
+    /// Opens a file, or makes one with mode 0600. Its content stays, because an import may continue.
     ///
     /// - Throws: ``CommandFailure``.
     init(_ path: String) throws {

@@ -29,7 +29,7 @@ struct HubWriter: Sendable {
     var rate: Int?
     /// Whether a copy is all that may be done.
     var copyOnly = false
-    /// What the next run does, as a sentence.
+    /// The effect of the next run, as a sentence.
     let nextRun: String
     var stop = StopRequest()
     var pause: @Sendable (Duration) async throws -> Void
@@ -161,7 +161,7 @@ extension Store {
             _ = try await end(lease, .keep, now: .now)
             return value
         } catch let error as PushGatewayError where !lease.isInDoubt {
-            // What is unknown now is in the places.
+            // The places have the devices whose state is unknown now.
             _ = try await end(lease, .keep, now: .now)
             throw error
         } catch {

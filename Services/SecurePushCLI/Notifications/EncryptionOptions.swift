@@ -43,7 +43,7 @@ struct EncryptionOptions: ParsableArguments {
 
     /// Compares the keys of all recipients with the file, and remembers those that are accepted.
     ///
-    /// - Returns: what was accepted, for people.
+    /// - Returns: a text about the accepted keys.
     /// - Throws: ``CommandFailure`` with code `failed` and all fingerprints if a key is new or changed. Nothing is
     ///   remembered then.
     func check(_ targets: [SendCommand.EncryptionTarget]) throws -> [String] {

@@ -1,7 +1,7 @@
 import Foundations
 
 extension SendWait {
-    /// A person answers: nobody waits for the half second.
+    /// A person answers, so half a second does not matter.
     private static let answerInterval = Duration.milliseconds(500)
 
     /// Waits for the answer of each notification, and prints it: the action alone, after the ID if there are several,

@@ -142,7 +142,7 @@ struct TailPoll: Sendable {
         isCut = true
     }
 
-    /// What a person is told of the notifications that are not shown; `nil` if there are none.
+    /// The message about the notifications that are not shown; `nil` if there are none.
     var loss: String? {
         if missed == 0 && !isCut { return nil }
         let count = (isCut ? "at least " : "") + missed.grouped

@@ -45,7 +45,7 @@ struct SetupCommand: AuditedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Whom push services can write to (Web Push): mailto: and an address, or an https: URL.", valueName: "uri"))
+            "The contact for push services (Web Push): mailto: and an address, or an https: URL.", valueName: "uri"))
     var pushContact = LocalSetup.standardContact
 
     @Flag(help: "Also run pending database migrations (DATABASE_URL).")
@@ -133,7 +133,7 @@ struct LocalSetup: Sendable {
     var hubEndpoint: String
     /// For the operators of push services.
     var pushContact = LocalSetup.standardContact
-    /// Whether it makes ``sender`` and ``users``; otherwise both files have nobody.
+    /// Whether it makes ``sender`` and ``users``; otherwise both files are empty.
     var hasDemo = true
 
     /// The users of local stacks and of the demo.

@@ -117,7 +117,7 @@ enum StoreSession {
             let (folder, name) = try SafeFolder.find(String(url.dropFirst("sqlite:".count)))
             try folder.checkFile(name)
         } catch {
-            // What is missing is told, or made, by those who open it.
+            // The callers that open it report or create a missing part.
             guard error.code != .missing else { return }
             throw CommandFailure(.configuration, "DATABASE_URL: \(error)")
         }

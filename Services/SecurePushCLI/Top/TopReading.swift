@@ -190,7 +190,7 @@ struct TopView: Sendable {
         ] + pushes
     }
 
-    /// Only for a hub of one's own.
+    /// Only for your own hub.
     private var pushes: [String] {
         guard readings.contains(where: { $0.service == ServiceURL.hub.service }) else { return [] }
         // All processes of a hub report the same stored pushes.

@@ -93,9 +93,9 @@ extension Handle {
     /// decision of the leader. This consumer has no credit (`x-credit`), so it gets no messages. RabbitMQ answers
     /// `basic.consume` before the decision, and later requests only after it.
     ///
-    /// RabbitMQ 4 does not know that argument: there the first message would be delivered and given back, and each such
-    /// look counts towards its delivery limit, which dead-letters it. So there a queue that shows messages, which a
-    /// leader has counted, is taken to have one.
+    /// RabbitMQ 4 does not know that argument. It would deliver the first message, which would be requeued, and each
+    /// such check would count towards the delivery limit, which dead-letters it. So with RabbitMQ 4 a queue that
+    /// reports messages counts as having a leader, because only a leader counts them.
     func expectLeader(of queue: String) throws(AMQPError) {
         defer { arena.reset() }
         if !hasCredit, try inspect(queue: queue).messages > 0 { return }
@@ -117,7 +117,8 @@ extension Handle {
         }
     }
 
-    /// Whether the broker knows `x-credit`: RabbitMQ before version 4. A broker that tells no version is taken to be newer.
+    /// Whether the broker knows `x-credit`: RabbitMQ before version 4. A broker that reports no version counts as
+    /// newer.
     private var hasCredit: Bool {
         guard let properties = amqp_get_server_properties(state),
             case .string(let version)? = AMQPTable(properties.pointee)["version"],

@@ -16,7 +16,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private var machine: PublisherStateMachine<CheckedContinuation<Results, Never>>
     var link = BrokerLink()
     private var blockedReason: String?
-    /// How long it is borne that all messages to a queue are refused before a new connection is tried.
+    /// How long all messages to a queue may be refused before a new connection is tried.
     ///
     /// RabbitMQ looks up a quorum queue's leader once per channel. A channel that was opened just after the leader's
     /// node died keeps using the dead node, and refuses every message (`basic.nack`) until that node is back; a new
@@ -199,8 +199,8 @@ extension PublisherConnection {
 
     /// Declares exchanges, queues and bindings again after messages were returned: somebody has removed one of them.
     ///
-    /// On a connection of its own, because a refusal (a right that was revoked, an argument that differs) would end
-    /// this one, and with it the messages to all other queues.
+    /// On a separate connection, because a refusal (a right that was revoked, an argument that differs) would end this
+    /// one, and with it the messages to all other queues.
     private func declareIfMissing(_ now: ContinuousClock.Instant) {
         machine.forgetReturns(now: now)
         if isMissingSomething, declaration.isDue(now), let node {

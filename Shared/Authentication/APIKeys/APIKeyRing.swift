@@ -28,7 +28,7 @@ package final class APIKeyRing: Sendable {
     /// The file, for `/readyz`, metrics and SIGHUP.
     package var source: ReloadableSource { file.source("INGEST_API_KEYS_FILE") }
 
-    /// Looks at the file: a key that nobody knows may have been added a moment ago.
+    /// Reads the file again, because an unknown key may just have been added.
     package func check() async { await file.check() }
 
     /// The name of the sender whose key is in the header (`Bearer KEY`, RFC 6750).

@@ -11,9 +11,9 @@ internal import Synchronization
 
 /// The key set of `AUTH_JWKS_URL`. It is cached, and fetched again when it is old or does not have the key of a token.
 ///
-/// Old keys are not used before they were fetched again, so that a withdrawn key ends also where nobody comes for a
-/// while. They stay in use while the URL cannot be reached, for one day at most. There is one fetch at a time, and
-/// callers that need its outcome wait for it.
+/// Old keys are not used before they were fetched again, so that a withdrawn key is rejected even if there is no log-in
+/// for a while. They stay in use while the URL cannot be reached, for one day at most. There is one fetch at a time,
+/// and callers that need its outcome wait for it.
 final class RemoteKeySet: Sendable {
     typealias Fetch = @Sendable () async throws -> [UInt8]
 

@@ -130,7 +130,7 @@ final class TokenVerifier: Sendable {
         return indices.contains { sources[$0].current()?.contains(keyID: keyID) ?? false }
     }
 
-    /// Why no key has verified a token, for operators. The caller is told the same in all cases.
+    /// Why no key has verified a token, for operators. The caller gets the same message in all cases.
     private func missingSigner(of token: JSONWebToken) -> String {
         let isCandidate = sources.contains { !($0.current()?.candidates(token.header) ?? []).isEmpty }
         switch (token.header.keyID != nil, isCandidate) {

@@ -1,7 +1,8 @@
 package import Domain
 internal import Foundation
 
-/// What a person sees of a name. Two names with one look are different users, because names are compared byte for byte.
+/// The visible form of a name. Two names with the same visible form are different users, because names are compared
+/// byte for byte.
 ///
 /// It knows canonical and compatible forms, case, blanks, invisible characters, and the Greek and Cyrillic letters that
 /// look like Latin ones. It is for a warning, so it need not know all of Unicode's confusables (UTS 39).

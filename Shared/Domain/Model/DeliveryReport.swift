@@ -8,7 +8,7 @@ package struct DeliveryReport: Codable, Sendable, Equatable {
     /// Requests whose result is unknown; `nil` where only a sender reads it.
     package var unanswered: Int?
     package var hubMessageId: String?
-    /// What the hub says became of the message.
+    /// The outcome of the message by the hub's report.
     package var outcome: String?
     package var coalescedInto: String?
     package var error: String?

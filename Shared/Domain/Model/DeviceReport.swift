@@ -1,9 +1,10 @@
 package import Foundations
 
-/// What a device has shown for a notification, and why: the body of `POST /api/notifications/{id}/shown`.
+/// The text that a device has shown for a notification, and the reason: the body of `POST
+/// /api/notifications/{id}/shown`.
 package struct DeviceReport: Sendable, Hashable {
     package enum Text: String, Sendable, CaseIterable {
-        /// The secret, or what the app made of it.
+        /// The secret, or the app's own text for it.
         case secret
         /// The generic text, because the device could not get or show the secret.
         case generic
@@ -26,7 +27,7 @@ package struct DeviceReport: Sendable, Hashable {
         "SP-401", "SP-403", "SP-404", "SP-410", "SP-422", "SP-429", "SP-500", "SP-502", "SP-503", "SP-504", "SP-AGE",
         "SP-CREDENTIALS", "SP-DECRYPT", "SP-EXPIRED", "SP-ID", "SP-JSON", "SP-KEY", "SP-LOCKED", "SP-LOGIN",
         "SP-OFFLINE", "SP-PLAIN", "SP-PUSH", "SP-REPLAY", "SP-SEEN", "SP-SENDER", "SP-SHOW", "SP-SIGNATURE", "SP-SIZE",
-        "SP-TIMEOUT", "SP-TLS",
+        "SP-STORE", "SP-TIMEOUT", "SP-TLS",
     ]
 
     /// Whether a text can be a code: `SP-` and 1 to 16 of `A-Z 0-9`.
@@ -66,11 +67,12 @@ package struct ShownDevice: Sendable, Hashable {
     package static let maxStored = 100
 }
 
-/// How often devices have shown the generic text, for one reason, by one SDK.
+/// How many devices have shown the generic text, for one reason, by one SDK.
 package struct GenericTextCount: Sendable, Hashable {
     package var code: String?
     package var sdk: String?
     package var platform: String
+    /// The notifications for which at least one of the devices has shown the generic text.
     package var notifications: Int
     package var devices: Int
     package var newest: Timestamp

@@ -74,7 +74,7 @@ package typealias DispatchClaims = Claims<NotificationID>
 
 /// The result of a claim of notifications, or of their withdrawals and reminders.
 package struct Claims<Key: Hashable & Sendable>: Sendable {
-    /// The plans of what is claimed. What the store does not know, or what is not due any more, is absent.
+    /// The plans of the claimed ones. Unknown ones, and those that are not due any more, are absent.
     package var plans: [Key: DispatchPlan]
     /// The rows that cannot be read, and why; never anything of a payload.
     package var unreadable: [Key: StorageError]

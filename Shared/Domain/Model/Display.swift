@@ -1,4 +1,4 @@
-/// What a device may show of a secret outside the app. The sender asks for it; the device obeys it.
+/// How much of a secret a device may show outside the app. The sender sets it, and the device follows it.
 package enum Display: String, Sendable, CaseIterable {
     /// The system gets the text.
     case full

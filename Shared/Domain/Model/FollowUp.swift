@@ -130,7 +130,7 @@ package enum FollowUpState: Int, Sendable {
     case published = 1
     /// It waits for another claim: of the same step, which the hub has certainly not accepted everywhere; or of a
     /// withdrawal that a revocation, a read or a later push has asked for again. The outcome of an earlier claim does
-    /// not end it then, and what that claim has withdrawn is not withdrawn again.
+    /// not end it then, and the platforms on which that claim has withdrawn the push are not withdrawn again.
     case repeated = 2
 }
 

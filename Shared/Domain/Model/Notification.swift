@@ -31,7 +31,7 @@ package struct Notification: Sendable, Hashable {
     package var traceparent: String?
     /// The time from each push to the next reminder; empty if there are none. See ``FollowUpPolicy/reminderCount``.
     package var remind: [Duration]
-    /// What devices may show outside the app.
+    /// How much devices may show outside the app.
     package var display: Display
 
     package init(

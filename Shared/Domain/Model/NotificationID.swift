@@ -13,7 +13,7 @@ package struct NotificationID: Hashable, Sendable {
     /// The last eight bytes, big-endian.
     package let low: UInt64
 
-    /// What a client is told that gives another text.
+    /// The message to a client about any other text.
     package static let requirement = "The value must be the ID of a notification."
 
     package init(high: UInt64, low: UInt64) {

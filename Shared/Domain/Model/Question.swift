@@ -17,7 +17,7 @@ package struct Question: Sendable, Hashable {
     package static let optionCount = 1...5
     /// The maximum number of bytes of an answer's text.
     package static let maxTextBytes = 2000
-    /// With this many wrong challenges nobody can answer any more.
+    /// After so many wrong challenges the question cannot be answered any more.
     package static let maxWrongChallenges = 3
     /// How long the text of an answer is kept after the notification has expired, so that its sender has time to read it.
     package static let textRetention = Duration.seconds(86_400)

@@ -8,7 +8,7 @@ import Foundations
 package struct UserName: Sendable {
     package let text: String
 
-    /// What a client is told that gives another text.
+    /// The message to a client about any other text.
     package static let requirement = "A recipient is 1 to 1,024 bytes of UTF-8 without control characters."
 
     /// Checks a name.

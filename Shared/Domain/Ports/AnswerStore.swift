@@ -1,6 +1,6 @@
 package import Foundations
 
-/// The questions as the devices of their recipients answer them.
+/// The questions of notifications, and the answers of their recipients.
 package protocol AnswerStore: Sendable {
     /// The question of a notification, if the notification belongs to this user.
     func question(_ id: NotificationID, recipient: UserName) async throws -> OpenQuestion?

@@ -26,7 +26,7 @@ package struct DeviceReference: Sendable, Hashable {
     }
 }
 
-/// Why the time of a device has come.
+/// Why a device is due for removal.
 package enum DueReason: Sendable, Hashable {
     /// Its `expirationTime` has passed.
     case expired

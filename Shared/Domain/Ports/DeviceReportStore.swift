@@ -1,6 +1,6 @@
 package import Foundations
 
-/// What devices have shown. A report goes with its notification.
+/// The reports of devices about shown texts. A report is removed with its notification.
 package protocol DeviceReportStore: Sendable {
     /// Stores the report of a device in place of its earlier one about the same notification. Without effect for a
     /// notification with ``ShownDevice/maxStored`` others.

@@ -47,13 +47,13 @@ package protocol DispatchStore: Sendable {
     /// as published and is due ``OutboxPolicy/redelivery`` after the next try. The entry of one that waits
     /// (``DispatchOutcome/dueAgain``) is leased at that time like an unpublished one, and its claim has ended.
     ///
-    /// The same statement makes what follows from a push that was accepted: the first reminder
+    /// The same statement creates the follow-ups of an accepted push: the first reminder
     /// (``DispatchOutcome/pushedAt``), and a withdrawal if the notification was revoked, or read, in the meantime.
     ///
     /// Those that wait may be stored after the others, so a call that throws may have stored the others. Storing an
     /// outcome once more with the same attempt changes nothing.
     ///
-    /// - Returns: the notifications that were claimed again in the meantime. The later claim owns what follows.
+    /// - Returns: the notifications that were claimed again in the meantime. The later claim owns the follow-ups.
     @discardableResult
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID>
 

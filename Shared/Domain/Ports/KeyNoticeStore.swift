@@ -1,7 +1,7 @@
 package import Foundations
 
-/// The new keys for end-to-end encryption about which users are still to be told (`E2E_KEY_NOTICE`). A notice waits in
-/// the row of its installation: it is stored together with the key, and goes with the installation.
+/// The pending notices about new keys for end-to-end encryption (`E2E_KEY_NOTICE`). A notice is in the row of its
+/// installation: it is stored together with the key, and removed with the installation.
 package protocol KeyNoticeStore: Sendable {
     /// The longest due notice. No other call gets it before `until`.
     func leaseKeyNotice(now: Timestamp, until: Timestamp) async throws -> KeyNotice?
@@ -10,7 +10,7 @@ package protocol KeyNoticeStore: Sendable {
     /// by then.
     func settle(_ notice: KeyNotice, told: Timestamp) async throws
 
-    /// Makes a leased notice due again at a time. One that somebody else has leased since stays as it is.
+    /// Makes a leased notice due again at a time. Without effect if another process has leased it since.
     func postpone(_ notice: KeyNotice, until: Timestamp) async throws
 }
 
@@ -31,7 +31,7 @@ package struct KeyNotice: Sendable, Hashable {
     /// A key that has at least this age is replaced without a notice. Devices rotate their keys after 30 days; the rest
     /// is for clocks.
     ///
-    /// Somebody else who replaces an old key does not stay unnoticed: at its next start the device registers its own key
-    /// again, and that one replaces a key that is young.
+    /// If an attacker replaces an old key, the user is told later: at its next start the device registers its own key
+    /// again, which replaces the attacker's young key.
     package static let rotationAge = Duration.seconds(25 * 86_400)
 }

@@ -80,7 +80,7 @@ package enum OutboxPolicy {
 
     /// How long the sweep waits once more before it publishes a notification whose first attempt is open; and how long
     /// before its entry is due a first attempt can begin without a write. Longer than ``entry`` and the time in which a
-    /// dispatcher is connected again after the store was away.
+    /// dispatcher is connected again after the store was unavailable.
     package static let notice = Duration.seconds(3)
 
     /// How far ahead of its `NotBefore` a message may arrive and still wait in the dispatcher: the clock of the process

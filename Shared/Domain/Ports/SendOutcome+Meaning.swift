@@ -1,9 +1,9 @@
 extension SendOutcome {
-    /// What follows from an outcome, for all who act on one.
+    /// The consequences of an outcome.
     package struct Meaning: Sendable {
         /// The name in metrics and logs.
         package var label: String
-        /// What is wrong with the hub, our credentials or the way there; `nil` if nothing is.
+        /// The problem with the hub, the credentials or the connection; `nil` if there is none.
         package var problem: HubProblem?
         /// Whether it says nothing about the notification: the send is repeated and has used up no attempt.
         package var isHeld = false

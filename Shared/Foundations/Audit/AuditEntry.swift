@@ -20,7 +20,7 @@ package struct AuditEntry: Sendable, Hashable {
     package var time: Timestamp
     /// The service or program that wrote the line, for example `retrieval`.
     package var service: String
-    /// The user, the sender or the operator; `nil` if nobody was authenticated.
+    /// The user, the sender or the operator; `nil` without authentication.
     package var actor: String?
     /// For example `read` or `device.register`.
     package var action: String

@@ -31,7 +31,7 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         var failure: Failure?
         /// The versions that were read after the first one.
         var changes = 0
-        /// `nil` while nobody watches the file.
+        /// `nil` while the file is not watched.
         var watch: FileWatch?
     }
 
@@ -68,7 +68,7 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     ///   - whileUnusable: the policy for ``usable`` while a later version cannot be used.
     ///   - isPrivate: whether a file that other users can access is malformed; see ``FileContent/privacyProblem``.
     ///   - others: further files that a value was read from. It is read again when one of them changes.
-    ///   - now: the clock; tests bring their own.
+    ///   - now: the clock; tests use another one.
     ///   - report: called once per change that cannot be used, on the thread that found it.
     ///   - parse: makes the value from the text of the file. Operators see its errors, which must not hold secrets.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
@@ -100,7 +100,7 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     /// From now on a thread of its own looks at the file, more than once per second, as long as this object lives.
-    /// Nobody who asks for the value waits for the file any more. A second call changes nothing.
+    /// After this, no reader of the value waits for the file. A second call changes nothing.
     package func watch() {
         let watch = FileWatch("securepush.file") { [weak self] in self?.look(isForced: true) }
         let isNew = state.withLock { state in
@@ -194,7 +194,7 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         let seen = state.withLock { ($0.value, $0.failure?.error, $0.confirmed, $0.watch != nil) }
         let (value, failure, confirmed, isWatched) = seen
         let isOld = time - confirmed >= ReloadingFile.gracePeriod
-        // Nobody looks at a file for a minute only if a look does not end.
+        // A file is not read for a minute only if a read hangs.
         guard let problem = failure ?? (isWatched && isOld ? silence : nil) else { return Check(value: value) }
         return Check(value: value, problem: problem, isLasting: problem.code == .missing || isOld)
     }

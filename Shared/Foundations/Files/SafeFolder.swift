@@ -12,7 +12,7 @@ import Darwin
 /// - On the way to a folder, and in it, root follows a symbolic link only if no other user can have made it.
 /// - A file in a folder that others can write to must be a regular file with one name (no hard link), and belong to the
 ///   owner of the folder or to root. A pipe or a device is refused, and never waited for.
-/// - What is made is made anew (`O_EXCL`). Its mode and its owner are set on its descriptor.
+/// - New files are created with `O_EXCL`. Mode and owner are set on the descriptor.
 ///
 /// Other users than root have nothing to give away: for them folders are opened, and links followed, as usual.
 package final class SafeFolder: Sendable {
@@ -165,7 +165,8 @@ package final class SafeFolder: Sendable {
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
-    /// Whether a path leads to this folder. It needs no descriptor, so it can be told when there is none left.
+    /// Whether a path leads to this folder. It needs no descriptor, so it works when the process has used up its
+    /// descriptors.
     func isAt(_ path: String) -> Bool {
         var named = stat()
         return stat(path, &named) == 0 && named.st_dev == status.st_dev && named.st_ino == status.st_ino

@@ -2,7 +2,7 @@
 ///
 /// Decision: docs/decisions/0030-one-error-for-setups.md
 package struct SetupError: CodedError, Hashable {
-    /// What a program can act on. A module adds the codes of its own settings.
+    /// The codes that a program can handle. A module adds the codes of its own settings.
     package struct Code: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
 

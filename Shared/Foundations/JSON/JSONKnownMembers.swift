@@ -1,5 +1,5 @@
 /// The members of an object in a text that a scanner has checked, which are taken by their names, without regard to
-/// case (ASCII). What is left at the end is unknown.
+/// case (ASCII). The members that remain at the end are unknown.
 struct JSONKnownMembers {
     private struct Member {
         let name: JSONSpan

@@ -3,7 +3,7 @@
 /// An object is read by a closure that asks for one member after the other, with ``required(_:_:)`` and
 /// ``optional(_:_:)``. Names are compared without regard to case (ASCII) and reported in the spelling of the contract.
 /// The reader notes members that are missing or repeated, values that their ``JSONRule`` refuses, and at the end of an
-/// object the members that nobody has asked for.
+/// object the members that were not read.
 package struct JSONObjectReader {
     /// The value that is being read: the document, or the member or element whose rule is called.
     package private(set) var value: JSONSpan

@@ -1,4 +1,4 @@
-/// How a JSON value becomes a Swift value. What a rule refuses, it notes in the reader.
+/// How a JSON value becomes a Swift value. A rule notes in the reader why it refuses a value.
 ///
 /// Decision: docs/decisions/0026-bodies-by-rules-answers-by-hand.md
 package struct JSONRule<Value> {

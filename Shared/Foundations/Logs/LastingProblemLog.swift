@@ -30,7 +30,7 @@ package final class LastingProblemLog: Sendable {
     /// - Parameters:
     ///   - message: the text while the problem lasts, logged as a warning.
     ///   - end: the text when it is over, logged as a notice; `nil` if nobody sees that.
-    ///   - now: the clock; tests bring their own.
+    ///   - now: the clock; tests use another one.
     package init(
         _ message: Logger.Message, end: Logger.Message? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }

@@ -11,7 +11,7 @@ package struct PEMBlock: Sendable {
 
     /// The only private key in a text; `nil` if there is none, or another one.
     ///
-    /// - Throws: ``SetupError`` `malformed` for a key that is encrypted: nobody could type its password.
+    /// - Throws: ``SetupError`` `malformed` for a key that is encrypted, because a service cannot ask for its password.
     package static func privateKey(in text: String) throws(SetupError) -> PEMBlock? {
         let keys = all(in: text).filter { $0.label.hasSuffix("PRIVATE KEY") }
         guard !keys.contains(where: \.isEncrypted) else {

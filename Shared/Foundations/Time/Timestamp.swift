@@ -150,7 +150,7 @@ private struct FixedText {
 // MARK: Reading
 
 extension Timestamp {
-    /// What a client is told that gives another text.
+    /// The message to a client about any other text.
     package static let requirement = "The time must be in RFC 3339 format, for example 2026-11-21T08:30:00Z."
 
     /// Reads an RFC 3339 `date-time` with any offset. Fractions are cut to milliseconds.

@@ -25,7 +25,7 @@ package struct TraceContext: Sendable, Hashable {
     ///
     /// The system is asked for a random number once per process, because each time costs a system call.
     ///
-    /// - Parameter isSampled: whether somebody records the span; else the flags are 00.
+    /// - Parameter isSampled: whether the span is recorded; otherwise the flags are 00.
     package static func random(isSampled: Bool = false) -> TraceContext {
         var generator = SplitMix64.reserving(3)
         // All zeros are invalid (section 3.2.2.3 and 3.2.2.4).

@@ -37,8 +37,8 @@ extension PushData {
     static let maxBrowserBytes = 3_993
 
     /// The body of a push to a browser. With a page it is a declarative message as well (WebKit, "Declarative Web
-    /// Push"): Safari shows it without a service worker, and others hand it to theirs, which shows the secret. It has the
-    /// generic text and nothing of the payload. A sender's text that is too long gives way to the usual one.
+    /// Push"): Safari shows it without a service worker, and others hand it to theirs, which shows the secret. It has
+    /// the generic text and nothing of the payload. If a sender's text is too long, the generic text replaces it.
     func browserBody(showing text: AlertText) -> String {
         guard let browserPage else { return "{\(members)}" }
         let body = declarativeBody(text, page: browserPage)

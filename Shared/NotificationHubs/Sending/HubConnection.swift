@@ -35,7 +35,7 @@ final class HubConnection: ChannelInboundHandler {
     /// Whether the channel can still carry a request.
     var isActive: Bool { context?.channel.isActive ?? false }
 
-    /// Sends the bytes in ``output``; the connection must be idle. The sender is told how the request ended.
+    /// Sends the bytes in ``output``; the connection must be idle. The sender gets the result of the request.
     func start(_ send: HubSend) {
         current = send
         guard let context else {

@@ -60,7 +60,7 @@ package final class HubSender: PushGateway, Service, @unchecked Sendable {
     var connectFailures = 0
     private var writer: HubRequestWriter
     private var metrics: HubMetrics
-    /// Something between here and the hub seems to answer in its place.
+    /// A proxy or the like seems to answer in place of the hub.
     private let oddSuccesses = LastingProblemLog("The hub has accepted a push with an unexpected status")
     private let spans: HubSpans?
     private var taken: [HubSend] = []

@@ -5,7 +5,7 @@ import Tracing
 
 /// The spans of requests to the hub, of kind CLIENT (OpenTelemetry, "Semantic conventions for HTTP spans").
 ///
-/// They hold nothing of the recipient, the credentials or the query. A hub of one's own gets the `traceparent` of the span
+/// They hold nothing of the recipient, the credentials or the query. Your own hub gets the `traceparent` of the span
 /// (W3C Trace Context), and Azure nothing.
 struct HubSpans: Sendable {
     private static let template = "/{hub}/messages/"
@@ -35,7 +35,7 @@ struct HubSpans: Sendable {
 
     /// Begins the span of a request, and adds its header.
     ///
-    /// - Returns: `nil` if nobody records it.
+    /// - Returns: `nil` if it is not recorded.
     func begin(_ trace: PushTrace, _ notification: inout HubNotification) -> (any Tracing.Span)? {
         var context = InstrumentationContext.topLevel
         context.trace = trace.parent

@@ -4,9 +4,9 @@ import Foundations
 struct APNsAnswer: Sendable {
     enum Meaning: Sendable, Hashable {
         case end(PushAnswer)
-        /// APNs takes the connection back. The push was not processed.
+        /// APNs closes the connection. It has not processed the push.
         case connectionEnds(PushAnswer)
-        /// Our token is too old.
+        /// The authentication token is too old.
         case tokenExpired
         /// APNs has seen more than one new token within 20 minutes.
         case tokenTooNew(PushAnswer)
@@ -49,8 +49,8 @@ struct APNsAnswer: Sendable {
         }
     }
 
-    /// When APNs last saw that the device is gone, in milliseconds. A time to come would remove devices that register
-    /// until then.
+    /// When APNs last saw that the device is gone, in milliseconds. A time in the future would remove devices that
+    /// register before it.
     private static func time(_ value: JSONValue?, now: Timestamp) -> Timestamp? {
         guard let number = value?.number, (0...1e15).contains(number) else { return nil }
         return min(Timestamp(milliseconds: Int64(number)), now)
@@ -58,7 +58,7 @@ struct APNsAnswer: Sendable {
 
     /// Whether a connection takes no more pushes after a response.
     static func endsConnection(_ response: PushHTTPResponse) -> Bool {
-        // The last one is about the key that the connection has seen first.
+        // The last reason is about the key that the connection has used first.
         let words = [400: "IdleTimeout", 503: "Shutdown", 403: "UnrelatedKeyIdInToken"]
         guard let word = words[response.status] else { return false }
         return PushReason.object(in: response.body)?["reason"]?.text == word

@@ -63,8 +63,8 @@ package struct APNsConfiguration: Sendable {
         client.publicHosts = [origin.host]
         client.sendsFirstRequestAlone = true
         client.endsConnection = { APNsAnswer.endsConnection($0) }
-        // Apple takes connections that open and close quickly for an attack. A PING before the next push shows whether
-        // a quiet one still lives.
+        // Apple treats connections that open and close quickly as an attack. A PING before the next push tests an idle
+        // connection.
         client.idleTimeout = .seconds(86_400)
         return client
     }

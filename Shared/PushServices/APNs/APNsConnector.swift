@@ -11,7 +11,7 @@ package final class APNsConnector: PushConnector {
     /// - Parameters:
     ///   - client: with the settings of ``APNsConfiguration/client(outgoing:authorities:)``. The connector closes
     ///     it.
-    ///   - now: the clock; tests bring their own.
+    ///   - now: the clock; tests use another one.
     package init(
         configuration: APNsConfiguration, client: any PushHTTPSending, tokens: APNsTokens,
         now: @escaping @Sendable () -> Timestamp = { .now }
@@ -59,7 +59,7 @@ package final class APNsConnector: PushConnector {
         }
     }
 
-    /// Why a push is sent once more.
+    /// The reason why a push is sent again.
     private enum Repetition { case connection, renewed, older }
 
     package func problem(of address: PushAddress) -> String? {
@@ -67,7 +67,7 @@ package final class APNsConnector: PushConnector {
         return "The device token is not hexadecimal digits, two for each byte."
     }
 
-    /// APNs looks at our token before that of the device.
+    /// APNs checks the authentication token before the device token.
     package func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck {
         let nobody = PushAddress.handle(String(repeating: "0", count: 64))
         let request = PushRequest(
@@ -88,7 +88,7 @@ extension APNsAnswer {
     /// The meaning of the answer when the push is not sent again.
     ///
     /// - Parameter hasUsualTopic: whether the topic is that of the credentials. A send may name another one, or a push
-    ///   type with a topic of its own. It must not cost the devices, nor pause the platform, when that is wrong.
+    ///   type with another topic. A wrong topic of a send must neither remove devices nor pause the platform.
     fileprivate func end(hasUsualTopic: Bool) -> PushAnswer {
         switch meaning {
         case .end(let end), .connectionEnds(let end), .tokenTooNew(let end): end

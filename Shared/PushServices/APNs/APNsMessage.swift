@@ -8,10 +8,10 @@ struct APNsMessage: Sendable {
     private let body: [UInt8]
     private let headers: [PushHTTPField]
     /// Whether the topic is that of the credentials, and belongs to the push type. Otherwise a refusal of the topic is
-    /// the mistake of the sender, or of the device whose template chose it.
+    /// an error of the sender, or of the device whose template has the topic.
     let hasUsualTopic: Bool
 
-    /// Apple gives 32 bytes today, to Live Activities more, and says that nobody may rely on it.
+    /// Apple uses 32 bytes today, and more for Live Activities, but the length may change.
     private static let maxToken = 512
     private static let maxBytes = 4096
     private static let maxVoIPBytes = 5120
@@ -19,7 +19,7 @@ struct APNsMessage: Sendable {
     private static let maxStorage = Duration.seconds(30 * 86_400)
     private static let maxCollapseID = 64
 
-    /// The endings that push types add to the bundle ID.
+    /// The suffixes that push types add to the bundle ID.
     private static let suffixes = [
         "complication": ".complication", "controls": ".push-type.controls", "fileprovider": ".pushkit.fileprovider",
         "liveactivity": ".push-type.liveactivity", "location": ".location-query", "pushtotalk": ".voip-ptt",
@@ -41,7 +41,7 @@ struct APNsMessage: Sendable {
         guard request.body.count <= limit else { throw PushRefusal(.tooLarge, "more than \(limit) bytes") }
         let topic = given["apns-topic"] ?? Self.topic(configuration.topic, type)
         guard APNsConfiguration.isTopic(topic) else { throw PushRefusal(.invalid, "BadTopic") }
-        // Without it APNs takes 10, which it refuses for a background push.
+        // The default of APNs is 10, which it refuses for a background push.
         let priority = given["apns-priority"] ?? (type == "background" ? "5" : "10")
         guard ["1", "5", "10"].contains(priority) else { throw PushRefusal(.invalid, "BadPriority") }
         var headers = [
@@ -62,8 +62,8 @@ struct APNsMessage: Sendable {
         hasUsualTopic = topic == configuration.topic && Self.isUsual(type, topic)
     }
 
-    /// Whether a push type goes with the topic of an app: one without a topic of its own, or the one that the topic ends
-    /// with. Of a type that is not known here APNs may want any topic.
+    /// Whether a push type goes with the topic of an app: one without a topic of its own, or the one that the topic
+    /// ends with. For an unknown type APNs may require any topic.
     private static func isUsual(_ type: String, _ topic: String) -> Bool {
         ["alert", "background"].contains(type) || suffixes[type].map(topic.hasSuffix) == true
     }
@@ -77,9 +77,9 @@ struct APNsMessage: Sendable {
         return text.lowercased()
     }
 
-    /// The push type that follows from the payload: `background` if it shows, plays and counts nothing, as with Azure.
+    /// The push type by the payload: `background` if it has no alert, sound and badge, as with Azure.
     private static func type(of body: [UInt8]) -> String {
-        // Most payloads need no reading.
+        // Most payloads need not be parsed.
         guard body.count <= maxBytes, body.contains("content-available".utf8),
             let json = try? JSONValue(strict: body, maxMembers: maxBytes), let aps = json["aps"],
             aps["content-available"]?.number == 1
@@ -87,7 +87,7 @@ struct APNsMessage: Sendable {
         return ["alert", "sound", "badge"].contains { aps[$0] != nil } ? "alert" : "background"
     }
 
-    /// Apple says only how long it may be. Blanks at its ends are none of a header's value.
+    /// Apple documents only the maximum length. Blanks at its ends do not belong to a header's value.
     private static func isCollapseID(_ text: String) -> Bool {
         (1...maxCollapseID).contains(text.utf8.count) && ByteSet.visible.union(ByteSet(" ")).containsAll(text)
             && !text.hasPrefix(" ") && !text.hasSuffix(" ")

@@ -2,8 +2,8 @@ import Crypto
 import Domain
 import Foundations
 
-/// Seals the tokens of a key for the store. A token is a password for an hour: who can read the database alone must not
-/// get it. The secret comes from the key, so whoever can open a token can make one.
+/// Encrypts the tokens of a key for the store. A token is a password for an hour, so read access to the database must
+/// not suffice to get it. The secret is derived from the key, so only a process that can make tokens can open one.
 struct APNsTokenSeal: Sendable {
     /// Names the key in the store. It says nothing about the key.
     let name: String

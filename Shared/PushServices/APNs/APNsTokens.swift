@@ -4,11 +4,11 @@ package import Foundations
 package import Logging
 import Synchronization
 
-/// The token of an APNs key: one for all connections of all processes, which is made once and renewed after 40 to 50
-/// minutes. APNs refuses one that is older than an hour, and more than one new one within 20 minutes.
+/// The token of an APNs key: one for all connections of all processes, which is renewed after 40 to 50 minutes. APNs
+/// refuses a token that is older than an hour, and a second new token within 20 minutes.
 ///
-/// The processes share it through a store, which also has the clock that counts: the clocks of the processes may be
-/// wrong. While the store fails, each goes on with its last token, and makes one of its own when that is too old.
+/// The processes share it through a store, and use the store's clock, because their own clocks may be wrong. While the
+/// store fails, each process uses its last token, and makes its own when that is too old.
 ///
 /// Decision: docs/decisions/0039-one-apns-token-for-all-processes.md
 package final class APNsTokens: Sendable {
@@ -18,34 +18,34 @@ package final class APNsTokens: Sendable {
         /// The value of `authorization`.
         let authorization: String
         let issuedAt: Timestamp
-        /// By the clock that nobody sets.
+        /// By the monotonic clock.
         let madeAt: Instant
         var isShared: Bool
     }
 
     private struct State: Sendable {
         var current: Token?
-        /// The one before.
+        /// The previous one.
         var former: Token?
         /// The `authorization` that APNs has called expired.
         var refused: String?
-        /// When to look into the store next.
+        /// When to read the store next.
         var nextLook: Instant?
-        /// The number of the look that is under way.
+        /// The number of the read that is in progress.
         var look: Int?
         var lookCount = 0
         var waiters = WaitList<Void>()
-        /// How far the clock of the store is ahead of ours.
+        /// How far the clock of the store is ahead of this process's clock.
         var clockDifference = Duration.zero
     }
 
-    /// Each process renews at another age in this range, so that the others find the new token.
+    /// Each process renews at a random age in this range, so that the others find the new token.
     package static let renewal = 2_400...2_700
     /// A token of this age is not used any more.
     static let lifetime = Duration.seconds(3_300)
-    /// A token that is younger is not replaced by another one of ours.
+    /// A younger token is not replaced by a new one.
     static let minAge = Duration.seconds(1_200)
-    /// How long after a failure the store is asked again.
+    /// How long after a failure the store is read again.
     static let pause = Duration.seconds(60)
     /// A token that is stored with a later time than this is not used: the store's clock was set back.
     private static let maxAhead = Duration.seconds(60)
@@ -65,9 +65,9 @@ package final class APNsTokens: Sendable {
     /// - Parameters:
     ///   - store: where all processes that push with the key share its token.
     ///   - now: the wall clock, for tokens that are made while the store fails.
-    ///   - instant: a clock that nobody sets.
+    ///   - instant: the monotonic clock.
     ///   - renewalAge: in seconds.
-    ///   - patience: how long the store may take.
+    ///   - patience: the time limit for the store.
     package init(
         _ configuration: APNsConfiguration, store: any SharedPushTokens, logger: Logger,
         now: @escaping @Sendable () -> Timestamp = { .now }, instant: @escaping @Sendable () -> Instant = { .now },
@@ -117,7 +117,7 @@ package final class APNsTokens: Sendable {
 
     /// The token before one that APNs calls too new. It is used until it is too old.
     ///
-    /// - Returns: `nil` if there is none that APNs takes.
+    /// - Returns: `nil` if there is none that APNs accepts.
     func former(insteadOf token: Token) -> Token? {
         state.withLock { state in
             guard state.current?.authorization == token.authorization else { return state.current }
@@ -145,7 +145,7 @@ package final class APNsTokens: Sendable {
 // MARK: - The store
 
 extension APNsTokens {
-    /// - Returns: the number of a look that is to run; `nil` if one is under way.
+    /// - Returns: the number of a read to start; `nil` if one is in progress.
     private func begin(_ state: inout State) -> Int? {
         guard state.look == nil else { return nil }
         state.lookCount += 1
@@ -153,7 +153,7 @@ extension APNsTokens {
         return state.lookCount
     }
 
-    /// Looks into the store in tasks of their own: pushes may be cancelled, and a store may hang.
+    /// Reads the store in unstructured tasks, because pushes may be cancelled, and a store may hang.
     private func run(_ look: Int) {
         let timer = Task {
             guard (try? await Task.sleep(for: patience)) != nil else { return }
@@ -169,7 +169,7 @@ extension APNsTokens {
         }
     }
 
-    /// The token that is stored, after it was renewed if it had to be.
+    /// The stored token, which is renewed first if necessary.
     private func shared() async throws -> Token {
         let (stored, storeNow) = try await store.token(of: seal.name)
         let (own, refused) = state.withLock { state in
@@ -198,7 +198,7 @@ extension APNsTokens {
     /// A stored token; `nil` if it is due to be renewed, or cannot be read.
     private func opened(_ stored: SharedPushToken, _ storeNow: Timestamp) -> Token? {
         let age = storeNow - stored.issuedAt
-        // Who only looks would make one more, and not store it.
+        // A read-only process would make another token and not store it.
         let limit = store.isReadOnly ? Self.lifetime : .seconds(Self.renewal.lowerBound)
         guard age > .zero - Self.maxAhead, age < limit,
             let authorization = seal.open(stored)
@@ -219,7 +219,7 @@ extension APNsTokens {
 
     private func end(_ look: Int, _ result: Result<Token, any Error>) {
         let waiters = state.withLock { state -> [WaitList<Void>.Waiter] in
-            // The store may answer after its time.
+            // The store may answer after the time limit.
             guard state.look == look else { return [] }
             state.look = nil
             switch result {
@@ -239,7 +239,7 @@ extension APNsTokens {
         let now = instant()
         if let current = state.current, current.authorization != token.authorization {
             let age = current.madeAt.duration(to: now)
-            // APNs has just seen ours as a new one.
+            // APNs has just seen this process's token as a new one.
             if !current.isShared, age < Self.minAge, current.authorization != state.refused {
                 state.nextLook = current.madeAt + Self.minAge
                 return
@@ -250,7 +250,7 @@ extension APNsTokens {
         state.nextLook = max(token.madeAt + renewalAge, now + Self.pause)
     }
 
-    /// Goes on without the store.
+    /// Continues without the store.
     private func goOn(_ state: inout State) {
         let now = instant()
         state.nextLook = now + Self.pause

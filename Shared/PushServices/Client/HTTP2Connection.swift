@@ -10,7 +10,7 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
 
     /// The window of the connection for received data, in bytes. It is opened again as data comes.
     private static let window = 1_048_576
-    /// More than is kept of a body: no stream needs another window.
+    /// Larger than the part of a body that is kept, so no stream needs a window update.
     private static let streamWindow = 131_072
 
     private let number: Int
@@ -87,7 +87,7 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         owner.broke(number, error)
-        // A wrong answer to one request must not take the answers of the others.
+        // A malformed answer to one request must not end the other requests.
         if faultyStream != nil { return retire() }
         end("the connection broke", error)
     }

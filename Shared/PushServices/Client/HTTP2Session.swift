@@ -4,8 +4,8 @@ import NIOHTTP2
 
 /// The client's side of a connection of HTTP/2: a value without I/O that takes events and returns actions.
 ///
-/// NIOHTTP2 reads and writes frames, keeps the windows for sending, and closes streams. Here is the rest: which request
-/// is on which stream, how many streams may be open, and how GOAWAY, RST_STREAM and a silent peer end a request.
+/// NIOHTTP2 reads and writes frames, keeps the windows for sending, and closes streams. This type does the rest: it
+/// assigns requests to streams, limits the open streams, and ends requests after GOAWAY, RST_STREAM or a timeout.
 ///
 /// Decision: docs/decisions/0038-own-http-client-for-push-services.md
 struct HTTP2Session {
@@ -18,7 +18,7 @@ struct HTTP2Session {
         /// The server did not process the request (RFC 9113, section 8.7).
         case again(PushSend, reason: String)
         case reset(HTTP2StreamID, HTTP2ErrorCode)
-        /// A stream less is open.
+        /// A stream was closed.
         case ended
         case ping(UInt64)
         case pingAnswered
@@ -49,9 +49,9 @@ struct HTTP2Session {
         var isFinished = false
     }
 
-    /// NIOHTTP2 opens as many until the server says another number.
+    /// NIOHTTP2 opens as many until the server sends another number.
     private static let defaultStreams = 100
-    /// Long before there are no stream numbers left.
+    /// Long before the stream numbers are used up.
     private static let lastStream = 1 << 30
 
     private let settings: Settings
@@ -78,7 +78,7 @@ struct HTTP2Session {
         return min(settings.maxStreams, serverStreams)
     }
 
-    /// Puts a request on a new stream. There must be room.
+    /// Puts a request on a new stream. The limit must not be reached.
     mutating func start(_ send: PushSend, now: NIODeadline) -> (HTTP2StreamID, [Action]) {
         let id = HTTP2StreamID(nextStream)
         nextStream += 2
@@ -106,7 +106,7 @@ struct HTTP2Session {
         return .finish(stream.send, .failure(.unanswered(reason: reason)))
     }
 
-    /// Takes no more requests. That is no fault of the server's.
+    /// Takes no more requests, through no fault of the server.
     private mutating func leave() -> [Action] {
         if isLeaving { return [] }
         isLeaving = true
@@ -157,7 +157,7 @@ extension HTTP2Session {
         var actions: [Action] = []
         if isHead {
             wasUseful = true
-            // Any other status than these shows that the server takes the credentials.
+            // Any other status shows that the server accepts the credentials.
             if status < 500, ![401, 403, 429].contains(status) { hasGoodAnswer = true }
             actions = showRoom()
         }
@@ -177,7 +177,7 @@ extension HTTP2Session {
         guard let stream = streams[id], !stream.isFinished else { return [] }
         streams[id]?.isFinished = true
         let end = broken(stream, "the answer has no head")
-        // It leaves first, so that a repetition of the request finds another connection.
+        // It leaves the pool first, so that a repetition of the request gets another connection.
         if case .finish(_, .success(let response)) = end, settings.endsConnection(response) { return leave() + [end] }
         return [end]
     }
@@ -224,7 +224,7 @@ extension HTTP2Session {
         return isWord ? String(parts[3]) : nil
     }
 
-    /// Drops a stream that NIOHTTP2 holds back: it says nothing about its end.
+    /// Drops a stream that NIOHTTP2 has queued, because NIOHTTP2 does not report its end.
     private mutating func drop(_ id: HTTP2StreamID) -> [Action] {
         streams.removeValue(forKey: id)
         return [.reset(id, .cancel), .ended]
@@ -234,7 +234,7 @@ extension HTTP2Session {
 // MARK: - Time, and the end
 
 extension HTTP2Session {
-    /// Asks the peer whether it is still there.
+    /// Sends a PING to test the connection.
     mutating func check(now: NIODeadline) -> [Action] {
         if pingSent != nil { return [] }
         pings += 1

@@ -9,8 +9,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Looks names up on threads of their own, because a look-up blocks its thread for as long as the resolver likes. Nothing
-/// is kept: push services change their addresses.
+/// Looks names up on separate threads, because a look-up blocks its thread until the resolver answers. Results are not
+/// cached, because push services change their addresses.
 final class NameLookups: Sendable {
     /// The maximum of look-ups at a time: names come from devices, and their servers may be silent.
     static let limit = 64
@@ -34,7 +34,7 @@ final class NameLookups: Sendable {
         return true
     }
 
-    /// The addresses of a name, in the order of RFC 6724; or the one that the text is.
+    /// The addresses of a name, in the order of RFC 6724; or the address itself if the text is one.
     ///
     /// - Throws: ``PushDialError/noAddress``.
     static func addresses(of host: String, port: Int) throws -> [SocketAddress] {

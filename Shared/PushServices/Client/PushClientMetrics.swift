@@ -1,7 +1,7 @@
 import Metrics
 
-/// `securepush_push_connections{client}` and what happens to connections. No label holds an origin: there are as many as
-/// devices like.
+/// `securepush_push_connections{client}` and what happens to connections. No label has an origin, because devices
+/// choose the origins.
 ///
 /// Hubs have clients of the same name, and while the credentials change a hub has two. So the connections are counted up
 /// and down: a gauge would show those of the client that wrote last.
@@ -12,7 +12,7 @@ struct PushClientMetrics {
     private let goneAway: Counter
     private let unansweredPings: Counter
 
-    /// - Parameter factory: tests bring their own.
+    /// - Parameter factory: tests use another one.
     init(client: String, factory: any MetricsFactory = MetricsSystem.factory) {
         let labels = [("client", client)]
         let result = "securepush_push_connections_opened_total"

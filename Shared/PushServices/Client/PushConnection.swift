@@ -8,7 +8,7 @@ protocol PushConnection: AnyObject {
     func flush()
     /// Ends a request, if it is in flight here.
     func interrupt(_ number: UInt64, _ interruption: PushInterruption)
-    /// Asks the peer whether it is still there. Only for HTTP/2.
+    /// Sends a PING to test the connection. Only for HTTP/2.
     func check()
     /// Time has passed.
     func tick(now: NIODeadline)
@@ -25,7 +25,7 @@ protocol PushConnectionOwner: AnyObject {
     func finished(_ send: PushSend, _ result: PushHTTPResult)
     /// A request was not processed.
     func notProcessed(_ send: PushSend, reason: String, on connection: Int)
-    /// A request less is in flight.
+    /// A request is no longer in flight.
     func ended(on connection: Int)
     func pingAnswered(on connection: Int)
     func pingUnanswered(on connection: Int)

@@ -46,7 +46,7 @@ enum PushDialError: Error, CustomStringConvertible {
 }
 
 /// One attempt to open a connection to an origin: look-up, TCP, a proxy's tunnel if there is one, TLS, the choice of
-/// HTTP's version, and for HTTP/2 the first SETTINGS. The owner is told once how it ends.
+/// HTTP's version, and for HTTP/2 the first SETTINGS. The owner gets the result once.
 ///
 /// It is `Sendable` because all is done on one event loop.
 final class PushDial: @unchecked Sendable {
@@ -74,7 +74,7 @@ final class PushDial: @unchecked Sendable {
             case .http2: tls.applicationProtocols = ["h2"]
             case .http1: tls.applicationProtocols = ["http/1.1"]
             }
-            // A peer that is dead does not say good-bye.
+            // A dead peer does not answer a closure alert.
             tls.shutdownTimeout = .seconds(1)
             return try NIOSSLContext(configuration: tls)
         }

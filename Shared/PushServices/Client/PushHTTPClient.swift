@@ -5,8 +5,8 @@ import Synchronization
 
 /// The HTTP client of all connectors: pools of connections of HTTP/2 and HTTP/1.1, one pool per origin.
 ///
-/// Nothing is sent twice, except that a request is sent once more if a server says that it did not process it. Redirects
-/// are answers. A response whose head has come counts, also if its body does not end. Deadlines are kept to within 20 ms.
+/// No request is sent twice, except once more if a server says that it did not process it. Redirects are not followed.
+/// A response with a complete head is used even if its body is incomplete. Deadlines are kept to within 20 ms.
 ///
 /// The connections stay open until ``close(deadline:)``, which must be called.
 ///
@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// Decision: docs/decisions/0038-own-http-client-for-push-services.md
 package final class PushHTTPClient: PushHTTPSending, @unchecked Sendable {
-    /// Where any thread leaves requests for the event loop. The first request into an empty intake wakes the loop.
+    /// Any thread puts requests here for the event loop. The first request into an empty intake wakes the loop.
     private struct Intake {
         var arrivals: [Arrival] = []
         var isAwaited = false
@@ -29,7 +29,7 @@ package final class PushHTTPClient: PushHTTPSending, @unchecked Sendable {
         let caller: CheckedContinuation<PushHTTPResult, Never>
     }
 
-    /// Where a request is.
+    /// The place of a request.
     enum Place {
         case waiting
         case onConnection(Int)

@@ -19,7 +19,7 @@ package struct PushHTTPClientConfiguration: Sendable {
     package var outgoing = OutgoingConfiguration()
     /// Authorities in PEM that are trusted too: the text of a hub's `caFile`.
     package var authorities: String?
-    /// Says whether a connection to an address that the look-up of an origin gave may be made. It is not asked where a
+    /// Decides whether a connection may be made to an address from the look-up of an origin. It is not called if a
     /// proxy connects, because the proxy looks the name up. Any thread may call it.
     package var isAllowed: @Sendable (SocketAddress, PushOrigin) -> Bool = { _, _ in true }
     /// Hosts that logs may name, because they are no secret of a device. Others are a hash of 8 characters.
@@ -34,8 +34,8 @@ package struct PushHTTPClientConfiguration: Sendable {
     package var waitingPerOrigin = 1_000
     /// The maximum of requests in flight on a connection of HTTP/2, even if the server allows more.
     package var streamsPerConnection = 500
-    /// Whether the first request of a connection of HTTP/2 stays alone until the server has answered with a status
-    /// that shows that it takes the credentials, as APNs wants it.
+    /// Whether a connection of HTTP/2 sends only one request until the server has answered with a status that shows
+    /// that it accepts the credentials, as APNs requires.
     package var sendsFirstRequestAlone = false
     /// Whether a connection of HTTP/2 takes no more requests after this answer, because its server says so.
     package var endsConnection: @Sendable (PushHTTPResponse) -> Bool = { _ in false }
@@ -52,7 +52,7 @@ package struct PushHTTPClientConfiguration: Sendable {
     /// A connection that does not answer a PING in this time is closed.
     package var pingTimeout = Duration.seconds(5)
 
-    /// Blocks its thread. Tests bring their own.
+    /// Blocks its thread. Tests use another one.
     var lookUp: @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress] = {
         try NameLookups.addresses(of: $0, port: $1)
     }

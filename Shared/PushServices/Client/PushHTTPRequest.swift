@@ -31,7 +31,7 @@ package struct PushHTTPField: Sendable, Hashable {
     package enum Indexing: Sendable, Hashable {
         case indexed, notIndexed, neverIndexed
         /// In the first request of a connection, so that later ones name the field by a number. Their values are not
-        /// kept: each is another one. APNs wants it so.
+        /// indexed, because each is different. Apple recommends this.
         case nameIndexed
     }
 

@@ -3,15 +3,15 @@ import NIOCore
 
 /// Decides which request of one origin goes over which connection: a value without I/O that returns actions.
 ///
-/// The oldest connection with room takes the next request, so that only as many stay warm as are needed. A connection
-/// is opened when requests wait and no connection has room: one at a time where the server has HTTP/2, because it will
+/// The oldest connection with room takes the next request, so that unneeded connections become idle. A connection is
+/// opened when requests wait and no connection has room: one at a time where the server has HTTP/2, because it will
 /// have room for many.
 struct PushOriginPool {
     typealias Connection = Int
 
     enum Action: Equatable {
         case start(PushSend, Connection)
-        /// Ask the server by a PING whether the connection still lives.
+        /// Send a PING to test the connection.
         case check(Connection)
         case connect
 

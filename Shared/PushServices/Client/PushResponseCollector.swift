@@ -9,8 +9,8 @@ struct PushResponseCollector {
 
     /// The response as far as it has arrived; `nil` before the end of its head.
     ///
-    /// The status says how the push ended. So a response whose body breaks off counts: to send the push again
-    /// would show it twice.
+    /// The status has the result of the push. So a response with an incomplete body is used, because a repetition would
+    /// show the push twice.
     private(set) var response: PushHTTPResponse?
 
     /// Takes the head of a response.

@@ -9,7 +9,7 @@ final class PushSend: Sendable {
     let number: UInt64
     let request: PushHTTPRequest
     let deadline: NIODeadline
-    /// Whether a server has said of it once before that it did not process it.
+    /// Whether a server has already said once that it did not process it.
     let isRepeated: Bool
 
     init(number: UInt64, request: PushHTTPRequest, deadline: NIODeadline, isRepeated: Bool = false) {

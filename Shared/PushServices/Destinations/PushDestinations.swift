@@ -3,7 +3,7 @@ package import NIOCore
 package import ServiceConfiguration
 
 /// Where the pushes of a connector may go: to the push services that it is made for, and to hosts that the operator
-/// allows. Devices choose the URLs, so everything else is an attempt to reach a server that is none of their business.
+/// allows. Devices choose the URLs, so any other URL may be an attempt to reach an internal server.
 ///
 /// A URL is checked at the registration and before each push. The connection is checked too: see
 /// ``permits(_:for:)-(NetworkAddress,_)``.
@@ -73,8 +73,8 @@ package struct PushDestinations: Sendable {
 
     /// Whether a connection may be made to an address that the look-up of a host gave.
     ///
-    /// A host that only the operator allows must not lead to a special-purpose address, because its owner can change
-    /// where it leads at any time. Such an address must be in the operator's list itself, with the same port; `localhost`
+    /// A host that only the operator allows must not resolve to a special-purpose address, because its owner can change
+    /// the address at any time. Such an address must be in the operator's list itself, with the same port; `localhost`
     /// in the list stands for the addresses of this machine.
     package func permits(_ address: NetworkAddress, for origin: PushOrigin) -> Bool {
         guard !isBuiltIn(origin), address.isSpecialPurpose else { return true }

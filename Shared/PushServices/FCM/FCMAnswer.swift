@@ -1,6 +1,6 @@
 import Foundations
 
-/// The meaning of a response of FCM: its own word for the error first, then Google's common one, then the status.
+/// The meaning of a response of FCM: by FCM's error code, else by Google's common code, else by the status.
 struct FCMAnswer: Sendable {
     private(set) var result: PushResult
     /// Whether another access token may help.
@@ -55,13 +55,13 @@ struct FCMAnswer: Sendable {
         case "INVALID_ARGUMENT": .end(invalidArgument(error))
         case "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED": .throttled
         case "UNAVAILABLE", "INTERNAL", "DEADLINE_EXCEEDED", "ABORTED", "CANCELLED", "UNKNOWN": .failed
-        // Without FCM's own word it may be the project that does not exist. Then all devices have this answer.
+        // Without FCM's error code the project may not exist. Then all devices get this answer.
         case "NOT_FOUND": .end(.wrongAddress)
         default: nil
         }
     }
 
-    /// One word for a payload that is wrong and for a token that never was one.
+    /// FCM has one code for a malformed payload and for a malformed token.
     private static func invalidArgument(_ error: FCMError) -> PushAnswer {
         if error.fields.isEmpty {
             if error.message?.contains("not a valid FCM registration token") == true { return .wrongAddress }
@@ -88,7 +88,7 @@ struct FCMAnswer: Sendable {
 private struct FCMError {
     let status: String?
     let message: String?
-    /// FCM's own word.
+    /// FCM's error code.
     var code: String?
     /// The fields of the request that are wrong.
     var fields: [String] = []
@@ -111,7 +111,7 @@ private struct FCMError {
             default: continue
             }
         }
-        // The status of the response says more.
+        // The status of the response is more precise.
         if code == "UNSPECIFIED_ERROR" { code = nil }
     }
 }

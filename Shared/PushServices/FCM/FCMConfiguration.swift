@@ -51,7 +51,7 @@ package struct FCMConfiguration: Sendable {
         client.publicHosts = [origin.host, grant.endpoint.origin.host]
         // Google's servers allow about 100 requests in flight on a connection.
         client.connectionsPerOrigin = 8
-        // They close connections on which PINGs come. So a connection that has been idle is not trusted for long.
+        // They close connections after a PING. So an idle connection is not reused for long.
         client.pingsAfterIdle = nil
         client.pingsDuringSilence = nil
         client.idleTimeout = .seconds(60)

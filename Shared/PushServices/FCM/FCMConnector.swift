@@ -9,7 +9,7 @@ package final class FCMConnector: PushConnector {
 
     /// - Parameters:
     ///   - client: also fetches the access tokens. The connector closes it.
-    ///   - now: the clock; tests bring their own.
+    ///   - now: the clock; tests use another one.
     package init(
         configuration: FCMConfiguration, client: any PushHTTPSending,
         now: @escaping @Sendable () -> Timestamp = { .now }
@@ -48,7 +48,7 @@ package final class FCMConnector: PushConnector {
         return nil
     }
 
-    /// FCM looks at the credentials before it says that a token is none.
+    /// FCM checks the credentials before the device token.
     package func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck {
         let payload = #"{"message":{"data":{"check":"1"}}}"#
         let request = PushRequest(address: .handle("securepush-check"), body: Array(payload.utf8))

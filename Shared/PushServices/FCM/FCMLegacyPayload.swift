@@ -1,8 +1,8 @@
 import Foundations
 
-/// Payloads of the format `gcm`, those of FCM's former API: they become messages of the API that there is.
+/// Converts payloads of the format `gcm`, of FCM's former API, to messages of the HTTP v1 API.
 enum FCMLegacyPayload {
-    /// They say to whom, which is the hub's to say.
+    /// They name the target, which only the hub sets.
     private static let targets: Set<String> = ["to", "registration_ids", "condition", "notification_key"]
     /// For devices that FCM does not push to here, or without a meaning for long.
     private static let ignored: Set<String> = ["content_available", "mutable_content", "delay_while_idle"]
@@ -27,7 +27,7 @@ enum FCMLegacyPayload {
         return .object(message)
     }
 
-    /// The former API made texts of numbers and truth values.
+    /// The former API converted numbers and booleans to strings.
     private static func strings(_ data: JSONValue) -> JSONValue {
         guard let members = data.members else { return data }
         return .object(

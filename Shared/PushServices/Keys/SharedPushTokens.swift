@@ -1,7 +1,7 @@
 package import Foundations
 import Synchronization
 
-/// A token as it is stored: only who has the key that it was signed with can open it.
+/// A token as it is stored. Only a process with its signing key can open it.
 package struct SharedPushToken: Sendable, Hashable {
     /// By the clock of the store.
     package var issuedAt: Timestamp
@@ -13,10 +13,10 @@ package struct SharedPushToken: Sendable, Hashable {
     }
 }
 
-/// Where the processes of a hub share the tokens of their keys. APNs takes a new token of a team only every 20 minutes,
-/// so that each process cannot make its own.
+/// The store in which the processes of a hub share the tokens of their keys. APNs accepts a new token of a team only
+/// every 20 minutes, so the processes cannot make their own.
 package protocol SharedPushTokens: Sendable {
-    /// Whether this process only looks, as a command does: it leaves the renewal of tokens to the others.
+    /// Whether this process only reads tokens, as a command does. Then the others renew them.
     var isReadOnly: Bool { get }
 
     /// The token that is stored, and the time by the clock that all processes share.

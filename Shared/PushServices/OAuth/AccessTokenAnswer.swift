@@ -2,9 +2,9 @@ import Foundations
 
 /// Why there is no access token.
 enum AccessTokenFailure: Error, Sendable, Hashable {
-    /// The token service refuses our credentials.
+    /// The token service refuses the credentials.
     case refused(reason: String)
-    /// The token service has trouble, or its answer cannot be understood.
+    /// The token service fails, or its answer is malformed.
     case failed(reason: String, after: Duration?)
     /// The token service cannot be reached, or does not answer in time.
     case unreachable(reason: String)
@@ -32,7 +32,7 @@ struct AccessTokenAnswer: Sendable, Hashable {
     private static let defaultLifetime: Int64 = 300
     /// Those of Microsoft live this long.
     private static let maxLifetime: Int64 = 86_400
-    /// The errors that pass (RFC 6749, section 4.1.2.1).
+    /// The temporary errors (RFC 6749, section 4.1.2.1).
     private static let passingErrors: Set<String> = ["temporarily_unavailable", "server_error", "slow_down"]
 
     init(_ response: PushHTTPResponse, now: Timestamp) throws(AccessTokenFailure) {

@@ -1,8 +1,8 @@
 import Foundations
 import Synchronization
 
-/// The access token of one set of credentials (OAuth 2.0): asked for once, whoever waits for it, and used until shortly
-/// before its end. A token service that refuses or fails is not asked by each push.
+/// The access token of one set of credentials (OAuth 2.0). It is requested once for all waiting pushes, and used until
+/// shortly before its end. If the token service refuses or fails, not each push requests a token.
 final class AccessTokens: Sendable {
     typealias Answer = Result<String, AccessTokenFailure>
 
@@ -11,14 +11,14 @@ final class AccessTokens: Sendable {
 
     private struct Token {
         var text: String
-        /// From here on another one is fetched, while this one is still used.
+        /// From this time on another one is fetched, while this one is still used.
         var renewAt: ContinuousClock.Instant
         var endsAt: ContinuousClock.Instant
     }
 
     private struct Failure {
         var reason: AccessTokenFailure
-        /// Until then the token service is not asked.
+        /// The token service is not asked before this time.
         var until: ContinuousClock.Instant
     }
 
@@ -42,9 +42,9 @@ final class AccessTokens: Sendable {
     /// Shorter than the 30 s after which the hub probes a platform whose credentials are refused.
     private static let pauseAfterRefusal = Duration.seconds(20)
     private static let longestPause = Duration.seconds(60)
-    /// A token service that asks for more is taken to mean this.
+    /// The longest time that a token service can ask for; longer ones count as this.
     private static let longestAskedPause = Duration.seconds(600)
-    /// Tokens that are good for the token service only would be fetched with every push.
+    /// Otherwise tokens that only the token service accepts would be fetched for every push.
     private static let replacementInterval = Duration.seconds(10)
 
     private let grant: AccessTokenGrant
@@ -120,7 +120,7 @@ final class AccessTokens: Sendable {
             state.isFetching = true
             return (answer, true)
         }
-        // A task of its own: it serves all who wait, also when this push is given up.
+        // An unstructured task, because it serves all waiting pushes, even if this push is given up.
         if isDue { Task { await fetch() } }
         if let answer { return answer }
         return await wait(insteadOf: refused, until: deadline)
@@ -173,7 +173,7 @@ final class AccessTokens: Sendable {
                 state.failures = min(state.failures + 1, 10)
                 state.failure = Failure(reason: reason, until: now + Self.pause(reason, failures: state.failures))
             }
-            // Who waits does not want the former token.
+            // The waiting pushes cannot use the former token.
             let answer = Self.answer(state, insteadOf: state.token?.text, now: now) ?? result.map(\.token)
             return (state.waiters.removeAll(), answer)
         }

@@ -27,7 +27,7 @@ struct WNSAnswer: Sendable {
         refusesToken = status == 401
     }
 
-    /// WNS says 200 also where it throws a push away.
+    /// WNS also answers 200 if it drops a push.
     private static func taken(_ status: String?) -> PushAnswer {
         switch status?.lowercased() {
         case "dropped": .dropped

@@ -14,7 +14,7 @@ package final class WNSConnector: PushConnector {
     /// - Parameters:
     ///   - client: must be made by ``WNSConfiguration/client(outgoing:authorities:)``. It also fetches the access
     ///     tokens. The connector closes it.
-    ///   - now: the clock; tests bring their own.
+    ///   - now: the clock; tests use another one.
     package init(
         configuration: WNSConfiguration, client: any PushHTTPSending,
         now: @escaping @Sendable () -> Timestamp = { .now }

@@ -15,7 +15,7 @@ package final class WebPushConnector: PushConnector {
     /// - Parameters:
     ///   - client: must ask ``PushDestinations/permits(_:for:)-(SocketAddress,_)`` before it connects. The connector
     ///     closes it.
-    ///   - now: the clock; tests bring their own.
+    ///   - now: the clock; tests use another one.
     package init(
         configuration: WebPushConfiguration, client: any PushHTTPSending,
         now: @escaping @Sendable () -> Timestamp = { .now }

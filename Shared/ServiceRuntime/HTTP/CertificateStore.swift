@@ -60,7 +60,7 @@ final class CertificateStore: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: Mutex<State>
 
-    /// - Parameter now: the clock; tests bring their own.
+    /// - Parameter now: the clock; tests use another one.
     /// - Throws: ``ConfigurationError`` if the files cannot be used.
     init(
         _ files: HTTPConfiguration.TLS, logger: Logger,

@@ -27,7 +27,7 @@ package final class RateLimiter: Sendable {
     /// - Parameters:
     ///   - name: of the policy, in the fields. Quoted there, so it is plain ASCII without quotes.
     ///   - maxKeys: tests use fewer.
-    ///   - now: the clock; tests bring their own.
+    ///   - now: the clock; tests use another one.
     package init(
         _ name: String, _ limit: RateLimit, maxKeys: Int = RateLimiter.maxKeys,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }

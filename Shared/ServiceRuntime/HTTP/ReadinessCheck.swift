@@ -138,7 +138,7 @@ actor ReadinessCache {
     private var last: (report: ReadinessReport, until: ContinuousClock.Instant)?
     private var running: Task<ReadinessReport, Never>?
 
-    /// - Parameter now: the clock; tests bring their own.
+    /// - Parameter now: the clock; tests use another one.
     init(
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         collect: @escaping @Sendable () async -> ReadinessReport

@@ -184,7 +184,7 @@ extension Metric {
         "Devices removed because their push service refused them, by outcome (ExpiredChannel, BadChannel, WrongToken).")
     package static let hubSchedulesSetAside = Metric(
         "securepush_hub_schedules_set_aside_total", .counter, labels: ["hub"], of: ["hub"],
-        "Scheduled notifications that are not sent, because what is stored of them cannot be read.")
+        "Scheduled notifications that are not sent, because their stored form cannot be read.")
 }
 
 // MARK: - Retrieval

@@ -1,6 +1,6 @@
 package import Foundations
 
-/// What one poll of a process has found.
+/// The result of one poll of a process.
 package struct ProcessPoll: Sendable {
     package var readiness: Readiness
     /// `nil` if the process did not tell them.

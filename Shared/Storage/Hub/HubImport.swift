@@ -1,10 +1,10 @@
 package import Foundations
 
-/// How far a file of registrations was read into a hub.
+/// The progress of the import of a file of registrations into a hub.
 package struct HubImportProgress: Sendable, Hashable {
-    /// When the file was written. What the hub has from a later time is newer than the file.
+    /// When the file was written. A later change in the hub is newer than the file.
     package var exportedAt: Timestamp
-    /// How many bytes of the file are done, and how many lines.
+    /// How many bytes and lines of the file are imported.
     package var bytes: Int = 0
     package var lines: Int = 0
     package var counts = HubImportCounts()
@@ -12,13 +12,13 @@ package struct HubImportProgress: Sendable, Hashable {
     package init(exportedAt: Timestamp) { self.exportedAt = exportedAt }
 }
 
-/// What became of the registrations of a file.
+/// The results for the registrations of a file.
 package struct HubImportCounts: Sendable, Hashable {
     /// Stored, some in place of older ones.
     package var imported = 0
-    /// Stored before by the same import.
+    /// Stored earlier by the same import.
     package var unchanged = 0
-    /// The hub has something newer of the same registration, installation or device.
+    /// The hub has a newer entry of the same registration, installation or device.
     package var newer = 0
     /// A client of the hub has deleted the registration.
     package var deleted = 0
@@ -80,7 +80,7 @@ package struct HubImportBatch: Sendable {
         package var handles: Set<String>
         /// The IDs of its registrations by their slots, as the file has them.
         package var ids: [String: String]
-        /// Gets what earlier lines made of it, and returns it as it is to be. It may be called again.
+        /// Gets the installation that earlier lines have made, and returns the new one. It may be called again.
         package var make: Make
 
         package init(id: String, lines: Int, handles: Set<String>, ids: [String: String], make: @escaping Make) {
@@ -88,15 +88,15 @@ package struct HubImportBatch: Sendable {
         }
     }
 
-    /// Where the lines begin; `bytes` must be where the last batch ended.
+    /// The start of the lines; `bytes` must be the end of the last batch.
     package var start: HubImportProgress
-    /// Where they end, in bytes and lines from the start of the file.
+    /// The end of the lines, in bytes and lines from the start of the file.
     package var endBytes: Int
     package var endLines: Int
-    /// Those that are parts of no installation.
+    /// The registrations that are not parts of an installation.
     package var registrations: [HubRegistrationRow] = []
     package var installations: [Installation] = []
-    /// What is known of lines that are not stored.
+    /// The counts of lines that are not stored.
     package var counts = HubImportCounts()
 
     package init(start: HubImportProgress) {
@@ -110,6 +110,6 @@ package struct HubImportBatch: Sendable {
 /// How a batch was stored.
 package struct HubImportResult: Sendable, Hashable {
     package var progress: HubImportProgress
-    /// The IDs of installations whose lines do not fit together. They are counted as bad.
+    /// The IDs of installations whose lines contradict each other. They are counted as bad.
     package var refused: [String] = []
 }

@@ -1,7 +1,7 @@
 import Domain
 import Foundations
 
-/// One transaction of an import: what the hub has of the devices of a batch, and what is to be written.
+/// One transaction of an import: the hub's entries for the devices of a batch, and the rows to write.
 struct HubImportStep {
     private(set) var counts = HubImportCounts()
     /// See ``HubImportResult/refused``.
@@ -13,7 +13,7 @@ struct HubImportStep {
     /// The registrations that have one of the batch's IDs, by the ID in lower case.
     private let known: [String: HubRegistrationRow]
     private let retired: Set<String>
-    /// The handles that the hub has from a later time.
+    /// The handles of registrations that are newer than the file.
     private let newerHandles: Set<String>
     private let installations: [String: HubInstallationRow]
     private let parts: [String: [HubRegistrationRow]]
@@ -60,7 +60,7 @@ struct HubImportStep {
                 counts.unchanged += 1
             } else {
                 var new = registration
-                // Part of an installation it remains.
+                // It stays a part of its installation.
                 (new.installationID, new.slot) = (former.installationID, former.slot)
                 _ = try db.store(new, hub: hub, former: former)
                 counts.imported += 1
@@ -114,13 +114,13 @@ struct HubImportStep {
         counts.imported += installation.lines
     }
 
-    /// Writes what is new, with one statement for each table.
+    /// Writes the new rows, with one statement for each table.
     mutating func write() throws {
         if !documents.isEmpty { try db.run(.insert(documents, hub: hub)) }
         if fresh.isEmpty { return }
         let stored = try db.all(.insert(fresh, hub: hub)) { row in (try row() as Int64, try row() as String) }
         let sequences = Dictionary(stored.map { ($1, $0) }) { first, _ in first }
-        // A client has created the others in this moment.
+        // A client has just created the others.
         let lost = fresh.count { sequences[$0.id] == nil }
         counts.imported -= lost
         counts.newer += lost

@@ -1,14 +1,14 @@
 package import Domain
 package import Foundations
 
-/// A push that is stored to be tried again. Its request and body are what the hub alone interprets.
+/// A push that is stored for a retry. Only the hub interprets its request and body.
 package struct HubPush: Sendable, Hashable {
     package var id: NotificationID
     package var lane: HubLaneKey
     package var messageID: String
-    /// When to push; while a process pushes it, when another one may.
+    /// When the push is due; while a process pushes it, when another process may push it.
     package var dueAt: Timestamp
-    /// Tells the process that pushes it from others; `nil` while it waits.
+    /// Identifies the process that pushes it; `nil` while it waits.
     package var claim: Int64?
     /// How often it was tried.
     package var attempt: Int
@@ -59,14 +59,14 @@ extension HubLaneKey {
 /// How one try of a stored push ended.
 package struct HubPushEnd: Sendable {
     package enum Next: Sendable {
-        /// It is over, and its device has this outcome.
+        /// It has ended, with this outcome for its device.
         case outcome(String)
         /// It is tried again at a time.
         case retry(at: Timestamp, attempt: Int)
     }
 
     package var id: NotificationID
-    /// Another process that has the push meanwhile decides about the next try.
+    /// If another process has claimed the push meanwhile, that process decides about the next try.
     package var claim: Int64
     package var messageID: String
     package var platform: String
@@ -95,7 +95,7 @@ package struct HubOutcome: Sendable, Hashable {
     }
 }
 
-/// What is known of a message: a send, or one that waits for its time.
+/// The state of a message: of a send, or of a scheduled send.
 package struct HubMessage: Sendable, Hashable {
     package var id: String
     package var hub: String
@@ -107,7 +107,7 @@ package struct HubMessage: Sendable, Hashable {
     package var tags: String?
     package var outcomes: [HubOutcome]
     package var body: [UInt8]
-    /// From when on it may be forgotten.
+    /// When it may be purged.
     package var purgeAt: Timestamp
 
     package init(
@@ -127,13 +127,13 @@ package struct HubMessage: Sendable, Hashable {
 }
 
 extension HubMessage {
-    /// The outcome of devices whose push is still under way.
+    /// The outcome of devices whose push is in flight.
     package static let unknown = "Unknown"
-    /// The states while pushes are under way, and afterwards.
+    /// The states while pushes are in flight, and afterwards.
     package static let processing = "Processing"
     package static let completed = "Completed"
 
-    /// A push that was under way has ended.
+    /// A push in flight has ended.
     mutating func end(_ platform: String, _ name: String, at time: Timestamp) {
         if let index = outcomes.firstIndex(where: { $0.platform == platform && $0.name == Self.unknown }) {
             outcomes[index].count -= 1
@@ -148,7 +148,7 @@ extension HubMessage {
         (state, completedAt) = (Self.completed, time)
     }
 
-    /// The message with further outcomes. While a push is under way, it is not completed.
+    /// The message with further outcomes. While a push is in flight, it is not completed.
     package func adding(_ others: [HubOutcome]) -> HubMessage {
         var message = self
         for other in others {
@@ -172,7 +172,7 @@ extension HubMessage {
         outcomes.map { "\($0.platform) \($0.name) \($0.count)" }.joined(separator: "\n")
     }
 
-    /// Leaves out lines that this program did not write: they must not stop the pushes of the message.
+    /// Ignores lines that this program did not write, because they must not stop the pushes of the message.
     static func decode(_ text: String) -> [HubOutcome] {
         text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let fields = line.split(separator: UInt8(ascii: " "))

@@ -23,9 +23,9 @@ package struct HubRegistrationRow: Sendable, Hashable {
     package var updatedAt: Timestamp
     /// `nil`: never.
     package var expiresAt: Timestamp?
-    /// What the hub alone interprets.
+    /// Only the hub interprets it.
     package var document: [UInt8]
-    /// The key of the hub that the device's push service has accepted last, if it is not the newest one. Only
+    /// The hub's key that the device's push service accepted last, if it is not the newest key. Only
     /// ``HubTables/remember(_:)`` writes it.
     package internal(set) var pushKey: String?
 
@@ -55,7 +55,7 @@ package struct HubRegistrationRow: Sendable, Hashable {
     var heldBytes: Int { 512 + document.count + handle.utf8.count + tags.reduce(0) { $0 + $1.utf8.count } }
 }
 
-/// With which key the push service of a device has accepted a push.
+/// The key with which the push service of a device has accepted a push.
 package struct HubPushKey: Sendable, Hashable {
     package var hub: String
     package var handle: String
@@ -88,7 +88,7 @@ package enum HubCondition: Equatable, Sendable {
 
 /// How a change of a registration ended.
 package enum HubChange: Sendable, Equatable {
-    /// It is as it is now, and as it was before.
+    /// The registration after the change, and before it.
     case done(HubRegistrationRow, former: HubRegistrationRow?)
     /// There is none with this ID.
     case unknown
@@ -102,9 +102,9 @@ package enum HubChange: Sendable, Equatable {
 package struct HubAudience: Sendable {
     /// The formats: of a send, or all that a list covers.
     package var formats: [String]
-    /// Each registration that is meant has a tag of each of these sets, in lower case; empty: all of the formats.
+    /// Each selected registration has a tag of each of these sets, in lower case; empty: all of the formats.
     package var tagSets: [[String]]
-    /// Decides by the tags in lower case; `nil`: every registration of the one set is meant.
+    /// Decides by the tags in lower case; `nil`: every registration of the one set is selected.
     package var matches: (@Sendable (Set<String>) -> Bool)?
 
     package init(

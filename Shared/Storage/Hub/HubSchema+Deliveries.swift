@@ -1,10 +1,10 @@
 extension HubSchema {
-    /// What pushes leave behind: those that are tried again, the results of messages, and dead devices.
+    /// The tables of deliveries: pushes that are tried again, results of messages, and dead devices.
     ///
-    /// A lane is a hub and a platform. While a process pushes a row of `hub_pushes`, `due_at` is when another one may
-    /// do it, and `claim` tells that process from others. The outcomes of a message are text: `apple Success 2`, a line
-    /// for each platform and outcome. While a lane has a
-    /// row in `hub_suspensions`, no process removes devices of it that are refused as another app's.
+    /// A lane is a hub and a platform. While a process pushes a row of `hub_pushes`, `due_at` is the time at which
+    /// another process may push it, and `claim` identifies the process. The outcomes of a message are text: `apple
+    /// Success 2`, a line for each platform and outcome. While a lane has a row in `hub_suspensions`, no process
+    /// removes its devices for a wrong address.
     static let deliveries: [SQL] = [
         """
         CREATE TABLE hub_pushes (

@@ -1,5 +1,5 @@
 extension HubSchema {
-    /// How far each file of registrations was imported. `file` is a hash of the file.
+    /// The progress of the import of each file of registrations. `file` is a hash of the file.
     static let imports: [SQL] = [
         """
         CREATE TABLE hub_imports (

@@ -87,8 +87,9 @@ enum HubSchema {
         "CREATE INDEX hub_installations_expiry ON hub_installations (expires_at) WHERE expires_at IS NOT NULL",
     ]
 
-    // While a process delivers a send, `due_at` is when another one may do it, and `claim` tells that process from
-    // others. The devices up to `place` have their pushes. A row with `set_aside_at` cannot be read, and is never due.
+    // While a process delivers a send, `due_at` is the time at which another process may continue, and `claim`
+    // identifies the process. The devices up to `place` have their pushes. A row with `set_aside_at` cannot be read,
+    // and is never due.
     private static let schedules: [SQL] = [
         """
         CREATE TABLE hub_schedules (
@@ -120,7 +121,7 @@ extension SQLWord {
     static let integer = SQLWord(postgres: "bigint", sqlite: "INTEGER")
     static let bytes = SQLWord(postgres: "bytea", sqlite: "BLOB")
     static let truth = SQLWord(postgres: "boolean", sqlite: "INTEGER")
-    /// A primary key that counts up, and uses no number again.
+    /// An ascending primary key that never reuses a number.
     static let counter = SQLWord(
         postgres: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         sqlite: "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL")

@@ -49,8 +49,8 @@ extension HubTables {
             """)
     }
 
-    /// Removes a hub with all that belongs to it, in steps. It remains known as deleted, as long as it is one of the
-    /// 10,000 newest of these.
+    /// Removes a hub and all its rows, in steps. Its name stays marked as deleted, as long as it is one of the 10,000
+    /// newest of these.
     ///
     /// - Parameter name: of a hub that exists or not.
     /// - Parameter removed: gets the registrations of each step.

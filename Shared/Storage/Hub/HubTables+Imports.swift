@@ -2,15 +2,15 @@ import Domain
 package import Foundations
 
 extension HubTables {
-    /// How long it is known how far a file was imported.
+    /// How long the progress of an import is kept.
     private static let memory = Duration.seconds(365 * 86_400)
 
-    /// How far a file was imported into a hub, which is the start for a new file.
+    /// The progress of a file's import into a hub; the start of the file if there is none.
     ///
     /// - Parameters:
     ///   - file: a hash of the file.
     ///   - exportedAt: when the file was written; if it is another time than before, the import starts again.
-    ///   - assumed: this time if it is not known, and no import of the file was begun.
+    ///   - assumed: used in place of `exportedAt` if that is unknown, and no import of the file has begun.
     ///   - restarts: whether to start again in any case.
     package func beginImport(
         of file: String, hub: String, exportedAt: Timestamp?, assumed: Timestamp, restarts: Bool, now: Timestamp = .now
@@ -35,15 +35,15 @@ extension HubTables {
         }
     }
 
-    /// Stores the next lines of a file, and how far it is imported, in one transaction.
+    /// Stores the next lines of a file, and the progress, in one transaction.
     ///
-    /// What the hub has from a later time than that of the file stays as it is: a registration of the same ID, an
-    /// installation, and any registration of the same device, which the lines would give the tags of an earlier time.
+    /// Entries of the hub that are newer than the file do not change: a registration or installation of the same ID,
+    /// and each registration of the same device, which would get outdated tags.
     package func importBatch(
         _ batch: HubImportBatch, of file: String, hub: String, now: Timestamp = .now
     ) async throws -> HubImportResult {
         try await store.write(weight: batch.weight, bytes: batch.heldBytes) { db in
-            // In one order, so that two processes do not wait for each other.
+            // In one order, so that two processes do not deadlock.
             try db.lock([.hubImport(hub)] + batch.installations.map { .hubInstallation($0.id, hub: hub) }.sorted())
             guard let known = try db.importProgress(of: file, hub: hub), known == batch.start else {
                 throw StorageError(.failed, "Another process imports this file.")

@@ -38,7 +38,7 @@ extension HubTables {
     ///
     /// - Parameter change: gets the installation, `nil` if there is none; returns it and its registrations as they are
     ///   to be, and a value for the caller. It may be called again. The registrations' IDs are for new ones.
-    /// - Throws: ``StorageError``, or what `change` throws.
+    /// - Throws: ``StorageError``, or the error of `change`.
     package func changeInstallation<Value: Sendable>(
         _ id: String, hub: String, now: Timestamp = .now,
         _ change: @escaping @Sendable (HubInstallationRow?) throws -> (HubInstallationRow, [HubRegistrationRow], Value)
@@ -94,7 +94,7 @@ extension HubTables {
                 \(.skipLocked)
                 """
             ) { row in (hub: try row() as String, id: try row() as String) }
-            // They are locked already, and whoever waits for one of them has locked no registration yet.
+            // They are locked already, and a transaction that waits for one of them has not locked a registration yet.
             for (hub, found) in Dictionary(grouping: expired, by: \.hub).sorted(by: { $0.key < $1.key }) {
                 try db.delete(installations: found.map(\.id), hub: hub)
             }
@@ -124,7 +124,7 @@ extension SQLTransaction {
     /// - Parameters:
     ///   - ids: in lower case.
     ///   - time: an installation that was written at this time or later stays.
-    ///   - others: the places of further registrations, which are removed if `isMeant` holds when they are locked.
+    ///   - others: the places of further registrations, which are removed if `isMeant` is true when they are locked.
     /// - Returns: the registrations that were removed, in the order of their places.
     func removeInstallations(
         _ ids: Set<String>, hub: String, before time: Timestamp? = nil, and others: [Int64] = [],

@@ -1,7 +1,7 @@
 import Domain
 package import Foundations
 
-/// The results of messages, and dead devices. What is old is purged.
+/// The results of messages, and dead devices. Old ones are purged.
 extension HubTables {
     /// The most rows that one step of the purge removes of each table.
     private static let purgeLimit = 1000
@@ -10,7 +10,7 @@ extension HubTables {
 
     /// Stores messages, or replaces them.
     package func keep(_ messages: [HubMessage]) async throws {
-        // Of a message that is there twice the newest state counts.
+        // If a message is in the list twice, its newest state is stored.
         let newest = Dictionary(messages.map { ($0.id, $0) }) { $1 }.values.sorted { $0.id < $1.id }
         try await store.insert(SQL.rows(newest), bytes: messages.reduce(0) { $0 + $1.heldBytes })
     }
@@ -32,8 +32,8 @@ extension HubTables {
     /// Removes a device that its push service no longer accepts, and notes that for each registration that was removed.
     ///
     /// - Parameters:
-    ///   - device: without a registration it is noted in any case: it was pushed to by its handle alone.
-    ///   - time: what was written at this time or later stays.
+    ///   - device: if it has no registration, it is noted in any case, because the send named only its handle.
+    ///   - time: registrations that were written at this time or later stay.
     /// - Returns: the number of registrations that were removed.
     package func bury(_ device: HubFeedbackRow, ifUpdatedBefore time: Timestamp) async throws -> Int {
         try await store.write { db in try db.bury(device, before: time) }
@@ -59,8 +59,8 @@ extension HubTables {
         }.reversed()
     }
 
-    /// Removes messages whose time has come, feedback from before a time, and scheduled sends that were set aside before
-    /// it, some of each. Of several processes that purge at once, none waits for another one.
+    /// Removes messages whose time has come, feedback from before a time, and scheduled sends that were set aside
+    /// before it, some of each. Several processes can purge at once, and do not wait for each other.
     ///
     /// - Returns: whether there may be more.
     package func purgeDeliveries(now: Timestamp, feedbackBefore time: Timestamp) async throws -> Bool {
@@ -88,7 +88,7 @@ extension HubTables {
         return messages == limit || feedback == limit || schedules == limit
     }
 
-    /// Forgets what belongs to a hub that was deleted.
+    /// Removes the messages, pushes and so on of a deleted hub.
     package func removeDeliveries(hub: String) async throws {
         try await store.write { db in
             try db.run(each: [

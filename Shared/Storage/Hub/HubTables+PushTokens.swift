@@ -1,7 +1,7 @@
 import Domain
 package import Foundations
 
-/// A token of a push service that the processes of a hub share, sealed by its key.
+/// A token of a push service that the processes of a hub share, encrypted by its key.
 ///
 /// Decision: docs/decisions/0039-one-apns-token-for-all-processes.md
 package struct HubPushToken: Sendable, Hashable {
@@ -32,8 +32,8 @@ extension HubTables {
     /// Tokens of keys that are no longer used are removed after this time.
     private static let maxTokenAge = Duration.seconds(7 * 86_400)
 
-    /// The token of a key, and the time by the clock of the database: processes on several machines have no other
-    /// clock in common.
+    /// The token of a key, and the time of the database, which is the only clock that processes on several machines
+    /// share.
     package func pushToken(of key: String) async throws -> (token: HubPushToken?, now: Timestamp) {
         let found = try await store.first(
             """

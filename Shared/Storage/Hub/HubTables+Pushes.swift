@@ -1,7 +1,7 @@
 import Domain
 package import Foundations
 
-/// The pushes that are tried again. Of several processes only the one with the claim pushes a row.
+/// The pushes that are tried again. Only the process with the claim pushes a row.
 extension HubTables {
     /// The most pushes of a lane that are counted.
     package static let maxCounted = 100_000
@@ -41,15 +41,15 @@ extension HubTables {
     /// Claims pushes of a lane that have fallen due, the earliest first. Rows that another process claims are skipped.
     ///
     /// - Parameters:
-    ///   - claim: tells this process from others.
-    ///   - until: when another process may push them, should this one die.
+    ///   - claim: identifies this process.
+    ///   - until: when another process may push them, if this process has died.
     package func claimPushes(
         of lane: HubLaneKey, limit: Int, claim: Int64, now: Timestamp, until: Timestamp
     ) async throws -> [HubPush] {
         try await claimPushes("lane = \(lane.text) AND due_at <= \(now)", order: "due_at", limit, claim, until: until)
     }
 
-    /// Claims pushes of all lanes that are to be given up, and that nobody pushes at the moment.
+    /// Claims pushes of all lanes that have expired, and that no process pushes at the moment.
     package func claimPushesToGiveUp(
         limit: Int, claim: Int64, now: Timestamp, until: Timestamp
     ) async throws -> [HubPush] {
@@ -78,7 +78,7 @@ extension HubTables {
         }
     }
 
-    /// Removes pushes that are over and counts their outcomes, each once, and plans the next try of the others.
+    /// Removes the pushes that have ended, counts their outcomes once, and schedules the next try of the others.
     package func end(_ ends: [HubPushEnd], now: Timestamp) async throws {
         if ends.isEmpty { return }
         try await store.write(weight: ends.count) { db in

@@ -14,7 +14,7 @@ extension HubTables {
             let former = try db.registration(registration.id, hub: hub)
             if let former {
                 guard condition.allows(former.version) else { return .conflict }
-                // Part of an installation it remains.
+                // It stays a part of its installation.
                 (registration.installationID, registration.slot) = (former.installationID, former.slot)
             } else {
                 guard condition == .none else { return .unknown }
@@ -40,10 +40,10 @@ extension HubTables {
         }
     }
 
-    /// Removes what belongs to a handle that a push service no longer accepts: registrations, and installations whose
-    /// own channel it is, with all their registrations.
+    /// Removes all registrations of a handle that a push service no longer accepts, and the installations that have it
+    /// as their own channel, with all their registrations.
     ///
-    /// - Parameter time: what was written at this time or later stays.
+    /// - Parameter time: registrations and installations that were written at this time or later stay.
     /// - Returns: the registrations that were removed.
     package func remove(
         handle: String, hub: String, ifUpdatedBefore time: Timestamp
@@ -51,12 +51,12 @@ extension HubTables {
         try await store.write { db in try db.remove(handle: handle, hub: hub, before: time) }
     }
 
-    /// Keeps with which keys the push services of devices have accepted pushes.
+    /// Stores the keys with which the push services of devices have accepted pushes.
     package func remember(_ keys: [HubPushKey]) async throws {
         let byHub = Dictionary(grouping: keys, by: \.hub).sorted { $0.key < $1.key }
         try await store.write(weight: keys.count) { db in
             for (hub, keys) in byHub {
-                // The newest key of a handle counts.
+                // The newest key of a handle is stored.
                 let newest = Dictionary(keys.map { ($0.handle, $0.key) }) { $1 }
                 let found = try db.all(
                     "SELECT r.sequence, r.handle \(.ofHandles(newest.keys, hub: hub)) \(.lockRegistrations)"
@@ -87,7 +87,7 @@ extension SQLTransaction {
 
     /// See ``HubTables/remove(handle:hub:ifUpdatedBefore:)``.
     func remove(handle: String, hub: String, before time: Timestamp) throws -> [HubRegistrationRow] {
-        // Without locks: those of the installations come first.
+        // Without locks, because the installations must be locked first.
         let found = try all(.registrations(handles: [handle], hub: hub)) { try HubRegistrationRow(&$0) }
             .filter { $0.updatedAt < time }
         let installations = found.filter { $0.slot?.isEmpty == true }.compactMap(\.installationID)

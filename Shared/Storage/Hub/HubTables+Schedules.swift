@@ -7,7 +7,7 @@ package struct HubSchedule: Sendable, Hashable {
     /// The key of its hub.
     package var hub: String
     package var dueAt: Timestamp
-    /// What the hub alone interprets.
+    /// Only the hub interprets it.
     package var request: [UInt8]
     /// The registrations up to this place have their pushes; 0: none has.
     package var place: Int64
@@ -22,7 +22,7 @@ package struct HubSchedule: Sendable, Hashable {
 }
 
 extension HubTables {
-    /// How long a process has for a page of a scheduled send before another process may go on with the send.
+    /// How long a process has for a page of a scheduled send, before another process may continue the send.
     package static let scheduleLease = Duration.seconds(60)
 
     package func add(_ schedule: HubSchedule) async throws {
@@ -43,10 +43,10 @@ extension HubTables {
         try await store.run("DELETE FROM hub_schedules WHERE id = \(id) AND hub = \(hub)") > 0
     }
 
-    /// The sends that are due, the earliest first. Until ``scheduleLease`` has passed, no other claim has them; before,
-    /// the caller extends the lease of each, or removes it.
+    /// The sends that are due, the earliest first. No other claim gets them until ``scheduleLease`` has passed. Before
+    /// that, the caller must extend the lease of each, or remove it.
     ///
-    /// - Parameter claim: tells this process from others.
+    /// - Parameter claim: identifies this process.
     package func leaseDueSchedules(limit: Int, claim: Int64, now: Timestamp) async throws -> [HubSchedule] {
         try await store.write(weight: limit) { db in
             let due = try db.all(
@@ -67,11 +67,11 @@ extension HubTables {
         }
     }
 
-    /// Notes how far the delivery of a send has come, and keeps the send from others.
+    /// Stores the progress of the delivery of a send, and extends the lease.
     ///
     /// - Parameters:
     ///   - place: the registrations up to it have their pushes.
-    ///   - until: when another process may go on with the send.
+    ///   - until: when another process may continue the send.
     /// - Returns: `false` if the send was cancelled, or another process has it now.
     package func extendSchedule(_ id: String, claim: Int64, place: Int64, until: Timestamp) async throws -> Bool {
         try await store.run(
@@ -81,12 +81,12 @@ extension HubTables {
             """) > 0
     }
 
-    /// Gives a send back that this process has, so that any process goes on with it from a time on.
+    /// Ends the lease of a send, so that any process can continue it from a time on.
     package func makeScheduleDue(_ id: String, claim: Int64, at time: Timestamp) async throws {
         try await store.run("UPDATE hub_schedules SET due_at = \(time) WHERE id = \(id) AND claim = \(claim)")
     }
 
-    /// Sets a send aside that cannot be delivered: it is never due, and kept for a person to look at, until it is purged.
+    /// Sets aside a send that cannot be delivered. It is never due, and is kept for inspection until it is purged.
     ///
     /// - Returns: `false` if the send was cancelled, or another process has it now.
     package func setAsideSchedule(_ id: String, claim: Int64, now: Timestamp) async throws -> Bool {

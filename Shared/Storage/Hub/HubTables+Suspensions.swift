@@ -1,7 +1,7 @@
 package import Foundations
 
-/// The lanes whose devices are not removed for a wrong address, because too many are refused so. All processes obey, also
-/// after a restart.
+/// The lanes whose devices are not removed for a wrong address, because too many addresses are wrong. This applies to
+/// all processes, also after a restart.
 extension HubTables {
     package func suspendRemovals(of lane: HubLaneKey, now: Timestamp) async throws {
         try await store.run(

@@ -22,7 +22,7 @@ extension HubTables {
     /// - Parameters:
     ///   - after: ``HubPage/next`` of the page before; 0 for the first page.
     ///   - limit: the maximum number of registrations that are read; at most ``pageSize``.
-    ///   - now: what has expired before is left out.
+    ///   - now: registrations that expired before are left out.
     package func targets(
         hub: String, of audience: HubAudience, after: Int64 = 0, limit: Int = pageSize, now: Timestamp = .now
     ) async throws -> HubPage {
@@ -104,7 +104,7 @@ extension HubFind {
         """
     }
 
-    /// The first `limit` registrations of each key and one more, which tells whether there are more.
+    /// The first `limit` registrations of each key, and one more to know whether there are more.
     static func sql(keys: some Sequence<String>, after: Int64, limit: Int) -> SQL {
         """
         SELECT t.key, \(SQL.registrationColumns)

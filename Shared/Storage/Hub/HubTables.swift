@@ -6,16 +6,16 @@ package import ServiceLifecycle
 ///
 /// A hub is named by its key, its name in lower case.
 ///
-/// A transaction that changes several rows locks them in one order, so that two of them do not wait for each other: names
-/// (``SQLTransaction/lock(_:)``), installations by hub and ID, registrations by hub and place; then what only they lead
-/// to. Pushes are locked by their IDs, and then messages by theirs. Where the order does not suffice, PostgreSQL ends
-/// one of two with 40P01, and it runs again.
+/// A transaction that changes several rows locks them in one order, to avoid deadlocks: names
+/// (``SQLTransaction/lock(_:)``), installations by hub and ID, registrations by hub and place, and then their dependent
+/// rows. Pushes are locked by their IDs, and then messages by theirs. If there is a deadlock all the same, PostgreSQL
+/// ends one transaction with 40P01, and it runs again.
 package struct HubTables: Sendable {
     let store: any SQLStore
-    /// The first pages of sends that are asked for at the same time share statements.
+    /// Concurrent requests for the first pages of sends share statements.
     let finds: GroupCommit<HubFind, HubPage>
 
-    /// How many deleted IDs are known. The newest of them are not accepted again.
+    /// How many deleted IDs are kept. These are not accepted again.
     var maxRetiredIDs = 100_000
 
     /// The maximum number of registrations that one statement reads for one send.

@@ -1,9 +1,9 @@
 import Foundations
 
-/// What the hub has of the devices of a batch. Each value is looked up by a subquery of its own: with little known of
-/// the tables, which grow as they are filled, PostgreSQL would walk through all rows of the hub for a list of values.
+/// The hub's entries for the devices of a batch. Each value has its own subquery. With a list of values, and outdated
+/// statistics of the growing tables, PostgreSQL would scan all rows of the hub.
 extension SQL {
-    /// The places of the registrations that each value is meant by; NULL for none.
+    /// The places of the registrations that have each value; NULL for none.
     static func sequences(_ column: StaticString, _ values: some Sequence<String>, hub: String) -> SQL {
         """
         SELECT (
@@ -35,7 +35,7 @@ extension SQL {
         """
     }
 
-    /// Each ID, with what is stored of the installation or NULLs.
+    /// Each ID, with the stored installation or NULLs.
     static func installations(_ ids: Set<String>, hub: String) -> SQL {
         let columns = ["document", "updated_at", "expires_at"].map { column -> SQL in
             """

@@ -18,7 +18,7 @@ extension NotificationRecord {
     /// The tables of ``columnsWithFollowUps``.
     static let tables = "notifications AS n LEFT JOIN answers AS a ON a.notification_id = n.id"
 
-    /// ``columns`` of a notification `n`, what its follow-ups have come to, and its answer `a` without the text.
+    /// ``columns`` of a notification `n`, the state of its follow-ups, and its answer `a` without the text.
     static let columnsWithFollowUps: String = {
         let find = { (column: String, kind: FollowUp.Kind) in
             "(SELECT f.\(column) FROM follow_ups AS f WHERE f.notification_id = n.id AND f.kind = \(kind.code))"

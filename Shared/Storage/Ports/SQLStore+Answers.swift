@@ -2,7 +2,8 @@ import Domain
 import Foundations
 
 // A row of `answers` has all that decides whether an answer is stored, so that one statement on one row decides it: of
-// two that come at once, the second sees what the first has stored. Expiry is not in it, because it never changes.
+// two that come at once, the second sees what the first has stored. It does not compare the expiry, because that never
+// changes.
 extension SQLStore {
     func question(_ id: NotificationID, recipient: UserName) async throws -> OpenQuestion? {
         try await first(

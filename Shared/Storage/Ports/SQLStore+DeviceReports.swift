@@ -2,7 +2,7 @@ import Domain
 import Foundations
 
 extension SQLStore {
-    /// One statement: the installation says whether the device is the user's, and what its platform is.
+    /// One statement: the row of the installation shows whether the device is the user's, and has the platform.
     func report(
         _ report: DeviceReport, of id: NotificationID, by device: String, owner: UserName, now: Timestamp
     ) async throws -> String? {
@@ -41,8 +41,9 @@ extension SQLStore {
     func genericTexts(since: Timestamp) async throws -> [GenericTextCount] {
         try await all(
             """
-            SELECT code, sdk, platform, count(*), count(DISTINCT device_id), max(shown_at) FROM (
-                SELECT code, sdk, platform, device_id, shown_at FROM device_reports
+            SELECT code, sdk, platform, count(DISTINCT notification_id), count(DISTINCT device_id), max(shown_at)
+            FROM (
+                SELECT code, sdk, platform, notification_id, device_id, shown_at FROM device_reports
                 WHERE is_generic = 1 AND shown_at > \(since)
                 ORDER BY shown_at DESC LIMIT \(raw: "\(GenericTextCount.maxScan)")
             ) AS newest

@@ -120,6 +120,6 @@ extension SQLTransaction {
 }
 
 extension SQLWord {
-    /// The `due_at` of what is done or published.
+    /// The `due_at` of a follow-up that is done or published.
     static let never = SQLWord(postgres: "\(Int64.max)", sqlite: "\(Int64.max)")
 }

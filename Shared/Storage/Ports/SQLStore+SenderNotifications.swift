@@ -47,7 +47,7 @@ extension SQLStore {
                 WHERE notification_id = \(id)
                 """,
             ]
-            // Only the call that sets the time withdraws, and only what was pushed.
+            // Only the call that sets the time withdraws, and only accepted pushes.
             if revoked.revokedAt == now, revoked.deliveries?.contains(StorageCoding.sent) == true {
                 changes.append(FollowUpRow.withdrawal(of: id, now: now))
             }

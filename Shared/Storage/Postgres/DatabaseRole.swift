@@ -10,7 +10,7 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
     case ingest, dispatcher, retrieval
     /// The operator's page: reads states, and sends again what failed.
     case `operator`
-    /// The notification hub of one's own, which has tables of its own.
+    /// Your own notification hub, which has separate tables.
     case hub
     /// The command line: dead letters, installations, key rotation, `doctor`.
     case cli

@@ -10,7 +10,7 @@ extension PostgresStore {
         parameters.append((now + OutboxPolicy.notice).milliseconds)
         parameters.append(now.milliseconds)
         let result = try await query(.begin, parameters)
-        // What is sent without a write must be recorded later.
+        // A push that is sent without a write must be recorded later.
         let isReadOnly = try decoding { try result.first?.decode(PostgresStatement.planColumnCount, as: Bool.self) }
         if isReadOnly == true { throw StorageError(.unavailable, "The database is read-only.") }
         return try claims(result, now: nil)

@@ -43,7 +43,7 @@ struct SQL: Sendable, ExpressibleByStringInterpolation {
         /// A value, or a list, which is an array of PostgreSQL.
         mutating func appendInterpolation(parameter: SQLParameter) { parts.append(.parameter(parameter)) }
 
-        /// What the databases spell differently, such as `\(.skipLocked)`.
+        /// The parts that differ between the databases, such as `\(.skipLocked)`.
         mutating func appendInterpolation(_ word: SQLWord) { parts.append(.word(word)) }
 
         /// Another statement, or a part of one.

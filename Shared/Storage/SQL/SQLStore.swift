@@ -13,7 +13,7 @@ protocol SQLStore: Sendable {
     /// Reads from one snapshot of the database.
     ///
     /// - Parameter kind: names the kind of work (see ``FailedWork``); by default the function that calls.
-    /// - Throws: ``StorageError``, or what the body throws.
+    /// - Throws: ``StorageError``, or the error of the body.
     func reading<Value: Sendable>(
         kind: String, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value

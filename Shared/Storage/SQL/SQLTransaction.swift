@@ -2,7 +2,7 @@
 /// answered.
 ///
 /// A body may run again after a deadlock or after the failure of a neighbour in its group: it does nothing but run
-/// statements and compute. An error that it throws rolls back what it has done.
+/// statements and compute. An error that it throws rolls its statements back.
 protocol SQLTransaction {
     /// Runs a statement.
     ///

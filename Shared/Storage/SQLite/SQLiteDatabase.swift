@@ -128,7 +128,7 @@ struct SQLiteDatabase: Sendable {
                     }
                 }
                 guard let value else { throw StorageError(.failed, "A transaction did not run.") }
-                // What is in a file that nobody finds again is not stored.
+                // Data in a file that no longer has a path is not stored.
                 if watch.missing != nil {
                     throw StorageError(.connectionLost, "The database file was moved or removed.")
                 }

@@ -8,7 +8,7 @@ import Darwin
 
 /// Tells whether the path of an open database still names the file that is open.
 ///
-/// A file that was moved, removed or replaced stays open, and what is written to it is gone at the next start. So
+/// A file that was moved, removed or replaced stays open, and data that is written to it is lost at the next start. So
 /// nothing is written then, until the file is back or the service has restarted. The two side files belong to it: the
 /// write-ahead log holds the newest commits. A file that was emptied is as good as removed.
 ///

@@ -12,7 +12,7 @@ struct SQLiteWork: Sendable {
     let bytes: Int
     /// Runs it for its caller. May be called several times, until a transaction with it is committed.
     let run: @Sendable (SQLiteTransaction) throws -> Void
-    /// Runs it for nobody.
+    /// Runs it without a caller that waits.
     let trial: @Sendable (SQLiteTransaction) throws -> Void
 
     fileprivate init<Value>(
@@ -29,7 +29,7 @@ extension SQLiteStore {
     /// Changes the database in one transaction with the changes of others. Before ``run()`` it throws at once, so that
     /// no caller hangs.
     ///
-    /// - Throws: ``StorageError``, or what the body throws. That rolls back this change alone.
+    /// - Throws: ``StorageError``, or the error of the body, which rolls back only this change.
     func commit<Value: Sendable>(
         _ kind: String = #function, weight: Int = 1, bytes: Int = 512,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
@@ -67,7 +67,7 @@ extension SQLiteStore {
     }
 }
 
-/// What a body returns or throws, while its group is committed.
+/// The result or error of a body, while its group is committed.
 private final class Reply<Value: Sendable>: Sendable {
     private let last = Mutex<Result<Value, any Error>?>(nil)
 

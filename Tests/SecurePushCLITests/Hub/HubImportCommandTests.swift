@@ -31,7 +31,7 @@ import Testing
             folder, environment in
             let dry = try await CommandLineRun(["hub", "import", "export.txt", "--dry-run"], environment, in: folder)
             #expect(dry.code == 1 && dry.output.contains("  2 to import"), "\(dry.output)\(dry.errors)")
-            #expect(dry.errors.contains("line 2: A tag is invalid") && dry.errors.contains("Taken to be exported at"))
+            #expect(dry.errors.contains("line 2: A tag is invalid") && dry.errors.contains("assumed to have begun at"))
             #expect(!SecretFile.exists(folder + "/data.sqlite"))
             let migrated = try await CommandLineRun(["migrate", "--create", "--hub"], environment, in: folder)
             #expect(migrated.code == 0, "\(migrated.errors)")

@@ -76,7 +76,7 @@ import Testing
         let counts = try await store.genericTexts(since: noon - .seconds(1))
         let expected = [
             GenericTextCount(
-                code: "SP-KEY", sdk: "web/0.2.0", platform: "apple", notifications: 4, devices: 2,
+                code: "SP-KEY", sdk: "web/0.2.0", platform: "apple", notifications: 3, devices: 2,
                 newest: noon + .seconds(2)),
             GenericTextCount(
                 code: nil, sdk: nil, platform: "apple", notifications: 1, devices: 1, newest: noon + .seconds(9)),

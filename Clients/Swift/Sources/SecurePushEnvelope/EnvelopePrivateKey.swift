@@ -40,8 +40,12 @@ public struct EnvelopeSoftwareKey: EnvelopePrivateKey {
     /// The 32 bytes of the key: never log them.
     public var rawRepresentation: Data { key.rawRepresentation }
 
+    /// The public half, which senders encrypt for.
     public var publicKey: EnvelopeKey { EnvelopeKey(key.publicKey) }
 
+    /// ECDH with another key, in memory.
+    ///
+    /// - Returns: the 32 bytes of the shared point's x.
     public func sharedSecret(with key: EnvelopeKey) throws -> Data {
         let other = try P256.KeyAgreement.PublicKey(x963Representation: key.x963Representation)
         return try self.key.sharedSecretFromKeyAgreement(with: other).withUnsafeBytes { Data($0) }
@@ -90,8 +94,13 @@ public struct EnvelopeEnclaveKey: EnvelopePrivateKey {
     /// The key, encrypted for this device's Secure Enclave. Only that can use it.
     public var dataRepresentation: Data { key.dataRepresentation }
 
+    /// The public half, which senders encrypt for.
     public var publicKey: EnvelopeKey { EnvelopeKey(key.publicKey) }
 
+    /// ECDH with another key, by the Secure Enclave.
+    ///
+    /// - Returns: the 32 bytes of the shared point's x.
+    /// - Throws: an error of the system if the key cannot be used now, such as before the first unlock.
     public func sharedSecret(with key: EnvelopeKey) throws -> Data {
         let other = try P256.KeyAgreement.PublicKey(x963Representation: key.x963Representation)
         return try self.key.sharedSecretFromKeyAgreement(with: other).withUnsafeBytes { Data($0) }

@@ -11,6 +11,7 @@ public struct RecipientPins: Sendable, Hashable {
 
     /// A key that was not seen before.
     public struct Change: Sendable, Hashable {
+        /// The ID of the device.
         public let device: String
         /// The fingerprint of the device's former key; `nil` for a new device.
         public let former: String?

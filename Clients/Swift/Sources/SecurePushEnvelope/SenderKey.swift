@@ -29,6 +29,10 @@ public struct SenderKey: Sendable {
         self.init(key, id: id)
     }
 
+    /// Reads the 32 bytes of a key.
+    ///
+    /// - Parameter id: the `kid`; `nil`: the thumbprint of the public key (RFC 7638).
+    /// - Throws: ``EnvelopeError/malformedKey``.
     @_spi(TestVectors) public init(rawRepresentation: Data, id: String? = nil) throws(EnvelopeError) {
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: rawRepresentation) else { throw .malformedKey }
         self.init(key, id: id)

@@ -152,6 +152,11 @@ export function trouble(span = '1h') {
   now.Lanes = [lane('apple', 'refused'), lane('browser'), lane('fcmv1', 'paused', 38.1), lane('windows', 'refused')];
   now.Processes[3] = { Kind: 'retrieval', Address: 'http://127.0.0.1:8081', State: 'unreachable', Since: ago(95), Problem: 'connection refused' };
   now.Processes[0] = { ...now.Processes[0], State: 'unready', Problem: 'hub is down: 401' };
+  now.GenericTexts = [
+    { Code: 'SP-KEY', Sdk: 'swift/0.2.0', Platform: 'apple', Notifications: 1204, Devices: 310, Newest: ago(4) },
+    { Code: 'SP-503', Sdk: 'android/0.2.0-alpha.1', Platform: 'fcmv1', Notifications: 60, Devices: 58, Newest: ago(95) },
+    { Platform: 'windows', Notifications: 1, Devices: 1, Newest: ago(3000) },
+  ];
   now.Outbox = { Pending: 3, OldestDueSeconds: 95, OldestUnfinishedSeconds: 310 };
   now.Failures = {
     Window: span, Notifications: 11, Since: ago(3600), Groups: [

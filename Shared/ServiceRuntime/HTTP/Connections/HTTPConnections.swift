@@ -158,7 +158,7 @@ final class HTTPConnections: Sendable {
         HeapTrimmer.shared.freed(freed + Self.connectionBytes)
     }
 
-    /// What a connection needs, roughly.
+    /// The approximate memory of a connection.
     private static let connectionBytes = 64 * 1024
 }
 

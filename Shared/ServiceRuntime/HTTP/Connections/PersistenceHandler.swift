@@ -28,7 +28,7 @@ final class PersistenceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     init(_ connection: ConnectionHandler?) { self.connection = connection }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What comes after the last request is not read (RFC 9112, section 9.6).
+        // Bytes after the last request are not read (RFC 9112, section 9.6).
         if last?.isRead == true { return }
         switch unwrapInboundIn(data) {
         case .head(var head):

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The address comes from `X-Forwarded-For` or `Forwarded` (RFC 7239). Each proxy adds the address that it sees to the
 /// right, and a client can send any beginning. So the addresses are read from the right: those of trusted proxies are
-/// skipped, and the first other one is the client's. What is left of it is not believed.
+/// skipped, and the first other one is the client's. The addresses to its left are not trusted.
 ///
 /// Usually a proxy sets one of the two fields and passes the other one on as the client wrote it. So if a request has
 /// both, they must lead to the same address; otherwise the request counts as the proxy's own.

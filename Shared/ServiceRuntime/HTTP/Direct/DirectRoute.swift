@@ -34,7 +34,7 @@ package struct DirectRoute: Sendable {
     /// The method, a space, and the path or the part of it before the captured last segment.
     private let prefix: [UInt8]
     private let hasCapture: Bool
-    /// What follows the captured segment: one of these.
+    /// The rest of the path after the captured segment: one of these.
     private let tails: [[UInt8]]
 
     /// - Parameters:
