@@ -7,7 +7,7 @@ using Windows.UI.Xaml.Navigation;
 namespace SecurePushExample
 {
     /// <summary>One message, whole, with its actions as buttons.</summary>
-    public sealed partial class MessagePage : Page
+    public sealed partial class MessagePage : SubPage
     {
         private PushId id;
 
@@ -20,7 +20,7 @@ namespace SecurePushExample
         /// <inheritdoc/>
         protected override async void OnNavigatedTo(NavigationEventArgs e)
         {
-            ScreenCover.Set(true);
+            IsPrivate = true;
             id = (PushId)e.Parameter;
             var secret = await Session.Shared.ReadAsync(id);
             var message = secret?.Message;
@@ -46,7 +46,7 @@ namespace SecurePushExample
         {
             heading.Text = body.Text = text.Text = challenge.Text = "";
             buttons.Children.Clear();
-            ScreenCover.Set(false);
+            base.OnNavigatedFrom(e);
         }
 
         private async void AnswerAsync(MessageAction action)
@@ -60,7 +60,5 @@ namespace SecurePushExample
 
             status.Text = Session.Shared.Status;
         }
-
-        private void BackClicked(object sender, RoutedEventArgs e) => Frame.GoBack();
     }
 }
