@@ -185,6 +185,7 @@ private fun SecurePushClient.open(envelope: Envelope, secret: SecretNotification
     if (content.isOutOfTime(now) || !store.rememberEnvelope(content.id, secret.id, clock.date)) {
         throw Envelope.Unopened(DiagnosticCode.REPLAYED)
     }
-    val expiresAt = listOfNotNull(secret.expiresAt, content.exp?.let { Instant.ofEpochSecond(it) }).min()
+    val expiresAt = listOfNotNull(secret.expiresAt, content.exp?.let { Instant.ofEpochSecond(it) })
+        .sorted().firstOrNull()
     return secret.with(content.json, secret.display, expiresAt)
 }
