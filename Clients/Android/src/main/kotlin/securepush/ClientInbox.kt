@@ -1,6 +1,5 @@
 package securepush
 
-import java.time.DateTimeException
 import java.time.Instant
 
 /** A page of the user's inbox. */
@@ -146,7 +145,7 @@ internal fun SecurePushClient.listDevices(): List<UserDevice> {
         val outcome = connection.send(RetrievalConnection.Call("api/installations", query = query), deadline)
         if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
         after = try {
-            readAnswer(outcome.response.body) { reader, span -> readDevices(reader, span, own, devices) }
+            readAnswer(outcome.response.body) { readDevices(it, own, devices) }
         } catch (e: AnswerFault) {
             throw SecurePushFailure(e.code)
         }
@@ -156,16 +155,16 @@ internal fun SecurePushClient.listDevices(): List<UserDevice> {
 }
 
 /** @return the `After` of the next page. */
-private fun readDevices(reader: JsonReader, span: Span, own: String?, devices: MutableList<UserDevice>): String? {
-    val members = reader.members(span)
-    val list = members["Installations"] ?: throw JsonReader.Malformed()
-    for (element in reader.elements(list, MAX_DEVICES)) {
-        val device = reader.members(element)
-        fun text(name: String) = device[name]?.let { reader.string(it) }
-        val id = text("installationId") ?: throw JsonReader.Malformed()
-        devices.add(UserDevice(id, text("platform") ?: "", time(text("LastSeenAt")), id.equals(own, ignoreCase = true)))
+private fun readDevices(
+    members: Map<String, JsonValue>, own: String?, devices: MutableList<UserDevice>
+): String? {
+    for (element in members.required("Installations").elements(MAX_DEVICES)) {
+        val device = element.members()
+        val id = device.required("installationId").text()
+        val isOwn = id.equals(own, ignoreCase = true)
+        devices.add(UserDevice(id, device["platform"]?.text() ?: "", time(device["LastSeenAt"]), isOwn))
     }
-    return members["Next"]?.let { reader.string(it) }?.also { if (!isInstallation(it)) throw JsonReader.Malformed() }
+    return members["Next"]?.text()?.also { if (!isInstallation(it)) throw JsonValue.Malformed() }
 }
 
 internal fun SecurePushClient.removeOtherDevice(id: String) {
@@ -185,13 +184,6 @@ internal fun SecurePushClient.removeAllDevices() {
 internal fun isInstallation(text: String): Boolean =
     text.length in 1..128 && text.any { it != '.' } &&
         text.all { it in 'a'..'z' || it in 'A'..'Z' || it in '0'..'9' || it in "-_." }
-
-/** A time of the server (RFC 3339); `null` if it has another form. */
-internal fun time(text: String?): Instant? = try {
-    text?.let { Instant.parse(it) }
-} catch (e: DateTimeException) {
-    null
-}
 
 /** The server has at most 100 devices of a user; a page has at most 1 MiB. */
 private const val MAX_PAGES_OF_DEVICES = 20

@@ -220,10 +220,8 @@ internal fun SecurePushClient.readServerKey(): String? {
     if (outcome is RetrievalConnection.Outcome.Refused && outcome.status == 404) return null
     val body = (outcome as? RetrievalConnection.Outcome.Success ?: throw outcome.failure).response.body
     val key = try {
-        JsonReader.read(body) { reader, span ->
-            reader.members(span)["ApplicationServerKey"]?.let { reader.string(it) }
-        }
-    } catch (e: JsonReader.Malformed) {
+        JsonValue.parse(body).members()["ApplicationServerKey"]?.text()
+    } catch (e: JsonValue.Malformed) {
         null
     }
     val isPoint = key != null && Base64Url.decode(key)?.let { P256.point(it) } != null

@@ -84,58 +84,49 @@ internal class Envelope private constructor(
          * @throws Unopened with `SP-DECRYPT` if it is malformed, or no strict JSON.
          */
         fun parse(payload: ByteArray): Envelope? = try {
-            JsonReader.read(payload, strict = true) { reader, span ->
-                val members = if (reader.isObject(span)) reader.members(span) else emptyMap()
-                if ("e2e" in members) listOf(envelope(reader, members)) else emptyList()
-            }.firstOrNull()
-        } catch (e: JsonReader.Malformed) {
+            val json = JsonValue.parse(payload, strict = true)
+            val members = if (json.isObject) json.members() else emptyMap()
+            if ("e2e" in members) envelope(members) else null
+        } catch (e: JsonValue.Malformed) {
             throw Unopened(DiagnosticCode.UNOPENABLE)
         }
 
-        private fun envelope(reader: JsonReader, members: Map<String, Span>): Envelope {
-            if (reader.json(member("e2e", members)) != "2") throw JsonReader.Malformed()
-            val keys = reader.members(member("keys", members)).mapValues { (device, span) ->
-                val parts = reader.members(span)
-                val enc = bytes("enc", parts, reader)
-                val ct = bytes("ct", parts, reader)
+        private fun envelope(members: Map<String, JsonValue>): Envelope {
+            if (members.required("e2e").json() != "2") throw JsonValue.Malformed()
+            val keys = members.required("keys").members().mapValues { (device, entry) ->
+                val parts = entry.members()
+                val (enc, ct) = Pair(parts.bytes("enc"), parts.bytes("ct"))
                 val isPoint = enc.size == P256.POINT_BYTES && enc[0].toInt() == 4
-                if (!isInstallation(device) || !isPoint || ct.size != SEALED_BYTES) throw JsonReader.Malformed()
+                if (!isInstallation(device) || !isPoint || ct.size != SEALED_BYTES) throw JsonValue.Malformed()
                 Sealed(enc, ct)
             }
-            val (iv, ct) = Pair(bytes("iv", members, reader), bytes("ct", members, reader, MAX_CONTENT_TEXT))
-            if (keys.size !in 1..MAX_DEVICES || iv.size != IV_BYTES || ct.size < TAG_BYTES) throw JsonReader.Malformed()
-            if (("from" in members) != ("sig" in members)) throw JsonReader.Malformed()
-            if ("from" !in members) return Envelope(keys, iv, ct, null, null)
-            val from = reader.string(member("from", members))
-            val signature = bytes("sig", members, reader)
+            val (iv, ct) = Pair(members.bytes("iv"), members.bytes("ct", MAX_CONTENT_TEXT))
+            if (keys.size !in 1..MAX_DEVICES || iv.size != IV_BYTES || ct.size < TAG_BYTES) throw JsonValue.Malformed()
+            if ("from" !in members && "sig" !in members) return Envelope(keys, iv, ct, null, null)
+            val (from, signature) = Pair(members.required("from").text(), members.bytes("sig"))
             if (from.toByteArray().size !in 1..PublicJwk.MAX_NAME_BYTES || signature.size != SIGNATURE_BYTES) {
-                throw JsonReader.Malformed()
+                throw JsonValue.Malformed()
             }
             return Envelope(keys, iv, ct, from, signature)
         }
 
-        private fun member(name: String, members: Map<String, Span>): Span =
-            members[name] ?: throw JsonReader.Malformed()
-
-        private fun bytes(name: String, members: Map<String, Span>, reader: JsonReader, max: Int = 1_024): ByteArray =
-            Base64Url.decode(reader.string(member(name, members)), max) ?: throw JsonReader.Malformed()
+        private fun Map<String, JsonValue>.bytes(name: String, max: Int = 1_024): ByteArray =
+            Base64Url.decode(required(name).text(), max) ?: throw JsonValue.Malformed()
 
         /** Reads the content. The blanks after it, which hide its length, are JSON's own. */
         private fun content(bytes: ByteArray): Content = try {
-            JsonReader.read(bytes, strict = true) { reader, span ->
-                val members = reader.members(span)
-                Content(
-                    uuid(reader.string(member("id", members))), reader.digits(member("at", members)),
-                    members["exp"]?.let { reader.digits(it) }, reader.json(member("content", members))
-                )
-            }
-        } catch (e: JsonReader.Malformed) {
+            val members = JsonValue.parse(bytes, strict = true).members()
+            Content(
+                uuid(members.required("id").text()), members.required("at").digits(), members["exp"]?.digits(),
+                members.required("content").json()
+            )
+        } catch (e: JsonValue.Malformed) {
             throw Unopened(DiagnosticCode.UNOPENABLE)
         }
 
         /** Java takes shorter groups, too. */
         private fun uuid(text: String): UUID =
-            if (UUID_FORM.matches(text)) UUID.fromString(text) else throw JsonReader.Malformed()
+            if (UUID_FORM.matches(text)) UUID.fromString(text) else throw JsonValue.Malformed()
 
         private const val VERSION = "securepush-e2e-v2"
         private val UUID_FORM = Regex("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
