@@ -3,9 +3,6 @@ package securepush
 import java.time.DateTimeException
 import java.time.Instant
 
-/** An answer that cannot be used. */
-internal class AnswerFault(val code: DiagnosticCode) : Exception(code.rawValue)
-
 /** The answer to `GET /api/notifications/{id}`. */
 internal class SecretAnswer(
     val secret: SecretNotification,
@@ -17,13 +14,13 @@ internal class SecretAnswer(
          * Reads the answer.
          *
          * @param id the ID that was asked for.
-         * @throws AnswerFault
+         * @throws SecurePushFailure
          */
         fun read(body: ByteArray, id: PushID): SecretAnswer {
             val answer = readAnswer(body) { members ->
                 SecretAnswer(readSecret(members) ?: throw JsonValue.Malformed(), members["Unread"]?.count())
             }
-            if (answer.secret.id != id) throw AnswerFault(DiagnosticCode.WRONG_ID)
+            if (answer.secret.id != id) throw SecurePushFailure(DiagnosticCode.WRONG_ID)
             return answer
         }
     }
@@ -46,7 +43,7 @@ internal class InboxAnswer(
         /**
          * Reads the answer.
          *
-         * @throws AnswerFault
+         * @throws SecurePushFailure
          */
         fun read(body: ByteArray): InboxAnswer = readAnswer(body) { members ->
             val entries = members.required("Notifications").elements(MAX_ENTRIES).map { element ->
@@ -58,11 +55,11 @@ internal class InboxAnswer(
     }
 }
 
-/** @throws AnswerFault if the answer is malformed. */
+/** @throws SecurePushFailure if the answer is malformed. */
 internal fun <R> readAnswer(body: ByteArray, read: (Map<String, JsonValue>) -> R): R = try {
     read(JsonValue.parse(body).members())
 } catch (e: JsonValue.Malformed) {
-    throw AnswerFault(DiagnosticCode.MALFORMED_ANSWER)
+    throw SecurePushFailure(DiagnosticCode.MALFORMED_ANSWER)
 }
 
 private fun readId(members: Map<String, JsonValue>): PushID =

@@ -52,9 +52,8 @@ internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean, h
     }
     if (isUnreadOnly) query.add("Unread" to "true")
     if (after != null) query.add("After" to after.rawValue)
-    val call = RetrievalConnection.Call("api/notifications", query = query)
     val deadline = begin(limits.millisInTotal).deadline
-    val page = inbox(connection.send(call, deadline))
+    val page = page(query, deadline)
     val entries = page.entries.map { entry(it) }
     noteRead(entries.mapNotNull { it.secret?.id }, deadline)
     return InboxPage(entries, page.unread, if (page.hasNext) entries.lastOrNull()?.id else null)
@@ -63,7 +62,7 @@ internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean, h
 private fun SecurePushClient.entry(entry: InboxAnswer.Entry): InboxEntry {
     val sealed = entry.secret ?: return InboxEntry(entry.id, entry.createdAt, entry.isRead)
     return try {
-        InboxEntry(entry.id, entry.createdAt, entry.isRead, opened(sealed))
+        InboxEntry(entry.id, entry.createdAt, entry.isRead, withKey { open(sealed) })
     } catch (e: SecurePushFailure) {
         InboxEntry(entry.id, entry.createdAt, entry.isRead, code = e.code)
     }
@@ -74,25 +73,9 @@ internal fun SecurePushClient.readSecret(id: PushID): SecretNotification {
     // The keys are those of the user who is logged in.
     stored { adoptUser() }
     val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
-    val outcome = connection.send(call, deadline)
-    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
-    val answer = try {
-        SecretAnswer.read(outcome.response.body, id)
-    } catch (e: AnswerFault) {
-        throw SecurePushFailure(e.code)
-    }
+    val answer = SecretAnswer.read(connection.send(call, deadline).orThrow().body, id)
     answer.unread?.let { presenter.setBadge(it) }
-    return opened(answer.secret).also { noteRead(listOf(id), deadline) }
-}
-
-/** @throws SecurePushFailure if it cannot be opened. */
-private fun SecurePushClient.opened(secret: SecretNotification): SecretNotification = try {
-    open(secret)
-} catch (e: Envelope.Unopened) {
-    throw SecurePushFailure(e.code)
-} catch (e: ClientStoreException) {
-    val isLocked = e.reason == ClientStoreException.Reason.LOCKED
-    throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
+    return withKey { open(answer.secret) }.also { noteRead(listOf(id), deadline) }
 }
 
 /** Notes that the user sees secrets in the app. The server learns it of those that the system did not get. */
@@ -143,13 +126,7 @@ internal fun SecurePushClient.listDevices(): List<UserDevice> {
     for (number in 1..MAX_PAGES_OF_DEVICES) {
         val query = after?.let { listOf("After" to it) } ?: emptyList()
         val outcome = connection.send(RetrievalConnection.Call("api/installations", query = query), deadline)
-        if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
-        after = try {
-            readAnswer(outcome.response.body) { readDevices(it, own, devices) }
-        } catch (e: AnswerFault) {
-            throw SecurePushFailure(e.code)
-        }
-        if (after == null) break
+        after = readAnswer(outcome.orThrow().body) { readDevices(it, own, devices) } ?: break
     }
     return devices
 }
@@ -171,13 +148,12 @@ internal fun SecurePushClient.removeOtherDevice(id: String) {
     require(isInstallation(id)) { "The text is no installation's ID." }
     val call = RetrievalConnection.Call("api/installations/$id", "DELETE", success = 204)
     val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
-    if (outcome !is RetrievalConnection.Outcome.Success && !outcome.isMissing) throw outcome.failure
+    if (!outcome.isMissing) outcome.orThrow()
 }
 
 internal fun SecurePushClient.removeAllDevices() {
     val call = RetrievalConnection.Call("api/devices", "DELETE", success = 204)
-    val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
-    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+    connection.send(call, begin(limits.millisInTotal).deadline).orThrow()
 }
 
 /** Whether a text is an ID as the server has them, which is harmless in a path. */

@@ -17,9 +17,6 @@ internal class Envelope private constructor(
     private val from: String?,
     private val signature: ByteArray?
 ) {
-    /** A payload that this device does not show. */
-    class Unopened(val code: DiagnosticCode) : Exception(code.rawValue)
-
     private class Sealed(val enc: ByteArray, val ct: ByteArray)
 
     /** What was encrypted. All times are in seconds since 1970. */
@@ -33,8 +30,8 @@ internal class Envelope private constructor(
         /** The payload's JSON text. */
         val json: String
     ) {
-        /** Whether it was made more than a day ahead or more than 90 days ago, when nobody remembers its ID. */
-        fun isOutOfTime(now: Long): Boolean = now - at !in -SECONDS_AHEAD..SECONDS_BACK
+        /** Whether it was made at most a day ahead and at most 90 days ago. Nobody remembers the IDs of older ones. */
+        fun isTimely(now: Long): Boolean = now - at in -SECONDS_AHEAD..SECONDS_BACK
     }
 
     private val digest: ByteArray by lazy { MessageDigest.getInstance("SHA-256").digest(iv + ct) }
@@ -51,12 +48,12 @@ internal class Envelope private constructor(
      * @param recipient the user of this device.
      * @param device the installation's ID; `null` if it has none.
      * @param privateKeys the device's keys, newest first.
-     * @throws Unopened with `SP-KEY` or `SP-DECRYPT`.
+     * @throws SecurePushFailure with `SP-KEY` or `SP-DECRYPT`.
      * @throws ClientStoreException if a key cannot be used now, and the others do not open it.
      */
     fun open(recipient: String, device: String?, privateKeys: List<EnvelopePrivateKey>): Content {
         val sealed = keys[device]
-        if (sealed == null || privateKeys.isEmpty()) throw Unopened(DiagnosticCode.NO_KEY)
+        if (sealed == null || privateKeys.isEmpty()) throw SecurePushFailure(DiagnosticCode.NO_KEY)
         val name = recipient.toByteArray()
         val aad = name + byteArrayOf(0) + digest
         var problem: ClientStoreException? = null
@@ -73,7 +70,7 @@ internal class Envelope private constructor(
             }
             if (text != null) return content(text)
         }
-        throw problem ?: Unopened(DiagnosticCode.UNOPENABLE)
+        throw problem ?: SecurePushFailure(DiagnosticCode.UNOPENABLE)
     }
 
     companion object {
@@ -81,14 +78,14 @@ internal class Envelope private constructor(
          * Reads a payload. It is an envelope if it is an object with `e2e`, whatever else it has.
          *
          * @return `null` if it is none.
-         * @throws Unopened with `SP-DECRYPT` if it is malformed, or no strict JSON.
+         * @throws SecurePushFailure with `SP-DECRYPT` if it is malformed, or no strict JSON.
          */
         fun parse(payload: ByteArray): Envelope? = try {
             val json = JsonValue.parse(payload, strict = true)
             val members = if (json.isObject) json.members() else emptyMap()
             if ("e2e" in members) envelope(members) else null
         } catch (e: JsonValue.Malformed) {
-            throw Unopened(DiagnosticCode.UNOPENABLE)
+            throw SecurePushFailure(DiagnosticCode.UNOPENABLE)
         }
 
         private fun envelope(members: Map<String, JsonValue>): Envelope {
@@ -121,7 +118,7 @@ internal class Envelope private constructor(
                 members.required("content").json()
             )
         } catch (e: JsonValue.Malformed) {
-            throw Unopened(DiagnosticCode.UNOPENABLE)
+            throw SecurePushFailure(DiagnosticCode.UNOPENABLE)
         }
 
         /** Java takes shorter groups, too. */
@@ -148,33 +145,30 @@ internal class Envelope private constructor(
  * An envelope is remembered before anybody sees its content, and opens under one notification's ID only: the server,
  * which chooses these IDs, cannot show it twice.
  *
- * @throws Envelope.Unopened if this device will not show it.
+ * @throws SecurePushFailure if this device will not show it.
  * @throws ClientStoreException if a key cannot be used now, or nothing can be remembered.
  */
 internal fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
     val envelope = Envelope.parse(secret.json.toByteArray())
     val opened = if (envelope != null) open(envelope, secret) else secret
-    if (envelope == null && configuration.requiresEncryption) throw Envelope.Unopened(DiagnosticCode.NOT_ENCRYPTED)
-    if (hasExpired(opened)) throw Envelope.Unopened(DiagnosticCode.EXPIRED)
+    if (envelope == null && configuration.requiresEncryption) throw SecurePushFailure(DiagnosticCode.NOT_ENCRYPTED)
+    val end = opened.expiresAt?.toEpochMilli()
+    if (end != null && end <= clock.date) throw SecurePushFailure(DiagnosticCode.EXPIRED)
     return if (opened.display >= configuration.display) opened else
         opened.with(opened.json, configuration.display, opened.expiresAt)
 }
-
-/** Whether a secret is not to be shown any more. */
-private fun SecurePushClient.hasExpired(secret: SecretNotification): Boolean =
-    secret.expiresAt != null && secret.expiresAt.toEpochMilli() <= clock.date
 
 private fun SecurePushClient.open(envelope: Envelope, secret: SecretNotification): SecretNotification {
     val state = keeper.read()
     val recipient = state.owner ?: ""
     val senders = configuration.senderKeys
     if (senders != null && !envelope.isSigned(senders, recipient)) {
-        throw Envelope.Unopened(DiagnosticCode.UNKNOWN_SENDER)
+        throw SecurePushFailure(DiagnosticCode.UNKNOWN_SENDER)
     }
     val content = envelope.open(recipient, state.registration.installationID, store.envelopeKeys())
     val now = Math.floorDiv(clock.date, 1_000L)
-    if (content.isOutOfTime(now) || !store.rememberEnvelope(content.id, secret.id, clock.date)) {
-        throw Envelope.Unopened(DiagnosticCode.REPLAYED)
+    if (!content.isTimely(now) || !store.rememberEnvelope(content.id, secret.id, clock.date)) {
+        throw SecurePushFailure(DiagnosticCode.REPLAYED)
     }
     val expiresAt = listOfNotNull(secret.expiresAt, content.exp?.let { Instant.ofEpochSecond(it) })
         .sorted().firstOrNull()

@@ -39,7 +39,7 @@ class Message internal constructor(
         /** The text of its button. */
         val title: String,
         /** Whether the user writes a text with it. */
-        val input: Boolean
+        val takesText: Boolean
     )
 
     override fun toString(): String = "message"
