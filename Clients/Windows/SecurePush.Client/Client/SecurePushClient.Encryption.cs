@@ -195,7 +195,7 @@ namespace SecurePush
 
             var content = await OpenAsync(envelope, state.Owner, device, keys);
             var now = clock.UnixTime;
-            if (content.IsOutOfTime(now)
+            if (!content.IsTimely(now)
                 || !await store.RememberAsync(new OpenedEnvelope(content.Id, secret.Id, now)))
             {
                 throw new SecurePushException(DiagnosticCode.Replayed);

@@ -35,7 +35,7 @@ namespace SecurePush
             Require(members["e2e"].Json() == "2");
             iv = Bytes(members, "iv", 12);
             text = Base64Url.Decode(Text(members, "ct"), MaxLength);
-            Require(text?.Length >= 16 && members.TryGetValue("keys", out var list) && list.IsObject);
+            Require(text?.Length >= 16 && members["keys"]?.IsObject == true);
             foreach (var entry in members["keys"].Members())
             {
                 Require(UserDevice.IsId(entry.Key) && entry.Value.IsObject && keys.Count < MaxDevices);
@@ -65,7 +65,7 @@ namespace SecurePush
         {
             try
             {
-                return JsonValue.ParseStrictly(Encoding.UTF8.GetBytes(json));
+                return JsonValue.Parse(Encoding.UTF8.GetBytes(json), true);
             }
             catch (FormatException)
             {
@@ -121,10 +121,10 @@ namespace SecurePush
 
         internal static SecurePushException Unopenable() => new SecurePushException(DiagnosticCode.Unopenable);
 
-        private static string Text(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value) && value.IsString ? value.Text() : throw Unopenable();
+        private static string Text(JsonMembers members, string name) =>
+            members[name]?.IsString == true ? members[name].Text() : throw Unopenable();
 
-        private static byte[] Bytes(IReadOnlyDictionary<string, JsonValue> members, string name, int length)
+        private static byte[] Bytes(JsonMembers members, string name, int length)
         {
             var bytes = Base64Url.Decode(Text(members, name));
             return bytes?.Length == length ? bytes : throw Unopenable();
