@@ -29,7 +29,7 @@ namespace SecurePushExample
             // The link is only written: it comes from the sender, and whoever opens it has to check it.
             body.Text = (secret?.Text ?? secret?.Json ?? "") + (message?.Link == null ? "" : "\n\n" + message.Link);
             var actions = message?.Actions ?? new MessageAction[0];
-            text.Visibility = actions.Any(action => action.TakesInput) ? Visibility.Visible : Visibility.Collapsed;
+            text.Visibility = actions.Any(action => action.TakesText) ? Visibility.Visible : Visibility.Collapsed;
             challenge.Visibility = actions.Count > 0 ? Visibility.Visible : Visibility.Collapsed;
             foreach (var action in actions)
             {
@@ -53,7 +53,7 @@ namespace SecurePushExample
         {
             var number = challenge.Text.Trim();
             if (await Session.Shared.AnswerAsync(
-                id, action.Id, action.TakesInput && text.Text != "" ? text.Text : null, number == "" ? null : number))
+                id, action.Id, action.TakesText && text.Text != "" ? text.Text : null, number == "" ? null : number))
             {
                 buttons.Children.Clear();
             }

@@ -55,7 +55,7 @@ namespace SecurePush
             using (var timer = CancellationTokenSource.CreateLinkedTokenSource(expiration))
             {
                 // What ends at the deadline itself is in time.
-                var end = SleepAsync(wake.Deadline + Grace - clock.Uptime, timer.Token);
+                var end = clock.TrySleepAsync(wake.Deadline + Grace - clock.Uptime, timer.Token);
                 await Task.WhenAny(work, end);
                 timer.Cancel();
                 return work.IsCompleted;

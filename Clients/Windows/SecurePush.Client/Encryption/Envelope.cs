@@ -98,6 +98,7 @@ namespace SecurePush
         /// <param name="privateKeys">The device's keys, newest first.</param>
         /// <param name="cryptography">The algorithms.</param>
         /// <exception cref="SecurePushException">With <c>SP-DECRYPT</c>.</exception>
+        /// <exception cref="Exception">A key cannot be used now, and the others do not open it.</exception>
         public async Task<EnvelopeContent> OpenAsync(
             string recipient, string device, IEnumerable<EncryptionKeyPair> privateKeys,
             IClientCryptography cryptography)
@@ -106,9 +107,20 @@ namespace SecurePush
             var aad = Hpke.Join(name, new byte[1], digest);
             var entry = keys[device];
             var hpke = new Hpke(cryptography);
+            Exception problem = null;
             foreach (var key in privateKeys)
             {
-                var contentKey = await hpke.OpenAsync(key, entry.Enc, Info, aad, entry.Text);
+                byte[] contentKey = null;
+                try
+                {
+                    contentKey = await hpke.OpenAsync(key, entry.Enc, Info, aad, entry.Text);
+                }
+                catch (Exception error)
+                {
+                    // Another key may fit.
+                    problem = error;
+                }
+
                 if (contentKey != null)
                 {
                     var content = cryptography.OpenAesGcm(contentKey, iv, text, name);
@@ -116,7 +128,7 @@ namespace SecurePush
                 }
             }
 
-            throw Unopenable();
+            throw problem ?? Unopenable();
         }
 
         internal static SecurePushException Unopenable() => new SecurePushException(DiagnosticCode.Unopenable);

@@ -53,9 +53,6 @@ namespace SecurePush
         public bool IsTimely(double now) =>
             At - Math.Floor(now) <= MaxAhead && Math.Floor(now) - At <= MaxAge;
 
-        /// <summary>Whether it has expired.</summary>
-        public bool IsOver(double now) => ExpiresAt <= Math.Floor(now);
-
         /// <summary>.NET reads other forms, too: blanks around it, for example.</summary>
         private static string Uuid(string text) =>
             text.Length == 36 && text.All(

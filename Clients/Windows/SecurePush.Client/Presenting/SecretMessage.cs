@@ -103,7 +103,7 @@ namespace SecurePush
         {
             Id = SecretMessage.Text(members, "Id", 32);
             Title = SecretMessage.Text(members, "Title", 64);
-            TakesInput = members["Input"]?.Boolean() ?? false;
+            TakesText = members["Input"]?.Boolean() ?? false;
             if (!IsId(Id) || string.IsNullOrEmpty(Title))
             {
                 throw JsonScanner.Malformed();
@@ -117,7 +117,7 @@ namespace SecurePush
         public string Title { get; }
 
         /// <summary>Whether the user can write a text with it.</summary>
-        public bool TakesInput { get; }
+        public bool TakesText { get; }
 
         internal static bool IsId(string text) =>
             !string.IsNullOrEmpty(text) && text.Length <= 32 && text.All(character =>

@@ -15,7 +15,7 @@ namespace SecurePush
             json.Number("userChanges", state.UserChanges);
             json.Text("cursor", state.Cursor?.ToString());
             json.Number("prompted", state.IsPrompted ? 1 : 0);
-            json.List("questioned", state.Questioned.Select(id => id.ToString()));
+            json.List("questioned", state.Unconfirmed.Select(id => id.ToString()));
             json.List("unreported", state.Unreported.Select(report => report.ToString()));
             json.Text("installation", state.Registration.InstallationId);
             json.Text("user", state.Registration.UserName);
@@ -57,7 +57,7 @@ namespace SecurePush
             state.ReplacePushKeys(
                 PublicKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
                 members["pushKeysReadAt"]?.Number());
-            state.Questioned.AddRange(List(members, "questioned").Select(Id));
+            state.Unconfirmed.AddRange(List(members, "questioned").Select(Id));
             state.Unreported.AddRange(List(members, "unreported").Select(Report));
             foreach (var line in List(members, "ledger"))
             {
