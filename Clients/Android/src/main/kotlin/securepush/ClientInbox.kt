@@ -144,8 +144,12 @@ private fun readDevices(
     return members["Next"]?.text()?.also { if (!isInstallation(it)) throw JsonValue.Malformed() }
 }
 
-internal fun SecurePushClient.removeOtherDevice(id: String) {
+internal fun SecurePushClient.removeInstallation(id: String) {
     require(isInstallation(id)) { "The text is no installation's ID." }
+    if (id == unlessLocked { keeper.read() }?.registration?.installationID) {
+        unregister()
+        return
+    }
     val call = RetrievalConnection.Call("api/installations/$id", "DELETE", success = 204)
     val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
     if (!outcome.isMissing) outcome.orThrow()
