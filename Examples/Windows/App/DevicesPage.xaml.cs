@@ -2,13 +2,12 @@ using System.Linq;
 using System.Threading.Tasks;
 using SecurePush;
 using Windows.UI.Xaml;
-using Windows.UI.Xaml.Controls;
 using Windows.UI.Xaml.Navigation;
 
 namespace SecurePushExample
 {
     /// <summary>The user's devices, and the fingerprint of this one's key.</summary>
-    public sealed partial class DevicesPage : Page
+    public sealed partial class DevicesPage : SubPage
     {
         /// <summary>Makes the page.</summary>
         public DevicesPage()
@@ -26,16 +25,16 @@ namespace SecurePushExample
         private async Task UpdateAsync()
         {
             var devices = await Session.Shared.DevicesAsync();
-            list.ItemsSource = devices?.Select(device => new Row(device)).ToList();
+            list.ItemsSource = devices?.Select(RowOf).ToList();
             status.Text = devices == null ? Session.Shared.Status : "";
         }
 
         private async void RemoveClicked(object sender, RoutedEventArgs e)
         {
-            var row = list.SelectedItem as Row;
-            if (row != null && !row.Device.IsThisDevice)
+            var device = (list.SelectedItem as Row<UserDevice>)?.Value;
+            if (device?.IsThisDevice == false)
             {
-                await Session.Shared.RemoveDeviceAsync(row.Device.InstallationId);
+                await Session.Shared.RemoveDeviceAsync(device.InstallationId);
                 await UpdateAsync();
             }
         }
@@ -51,22 +50,8 @@ namespace SecurePushExample
             status.Text = Session.Shared.Status;
         }
 
-        private void BackClicked(object sender, RoutedEventArgs e) => Frame.GoBack();
-
-        /// <summary>A line of the list.</summary>
-        private sealed class Row
-        {
-            public Row(UserDevice device)
-            {
-                Device = device;
-            }
-
-            public UserDevice Device { get; }
-
-            /// <inheritdoc/>
-            public override string ToString() =>
-                (Device.IsThisDevice ? "✓ " : "") + Device.Platform + "   " + Device.LastSeenAt?.ToString("d")
-                + "   " + Device.InstallationId;
-        }
+        private static Row<UserDevice> RowOf(UserDevice device) => new Row<UserDevice>(
+            device, (device.IsThisDevice ? "✓ " : "") + device.Platform + "   " + device.LastSeenAt?.ToString("d")
+            + "   " + device.InstallationId);
     }
 }

@@ -7,7 +7,7 @@ using Windows.UI.Xaml.Navigation;
 namespace SecurePushExample
 {
     /// <summary>One message, whole, with its actions as buttons.</summary>
-    public sealed partial class MessagePage : Page
+    public sealed partial class MessagePage : SubPage
     {
         private PushId id;
 
@@ -20,7 +20,7 @@ namespace SecurePushExample
         /// <inheritdoc/>
         protected override async void OnNavigatedTo(NavigationEventArgs e)
         {
-            ScreenCover.Set(true);
+            IsPrivate = true;
             id = (PushId)e.Parameter;
             var secret = await Session.Shared.ReadAsync(id);
             var message = secret?.Message;
@@ -29,7 +29,7 @@ namespace SecurePushExample
             // The link is only written: it comes from the sender, and whoever opens it has to check it.
             body.Text = (secret?.Text ?? secret?.Json ?? "") + (message?.Link == null ? "" : "\n\n" + message.Link);
             var actions = message?.Actions ?? new MessageAction[0];
-            text.Visibility = actions.Any(action => action.TakesInput) ? Visibility.Visible : Visibility.Collapsed;
+            text.Visibility = actions.Any(action => action.TakesText) ? Visibility.Visible : Visibility.Collapsed;
             challenge.Visibility = actions.Count > 0 ? Visibility.Visible : Visibility.Collapsed;
             foreach (var action in actions)
             {
@@ -46,21 +46,19 @@ namespace SecurePushExample
         {
             heading.Text = body.Text = text.Text = challenge.Text = "";
             buttons.Children.Clear();
-            ScreenCover.Set(false);
+            base.OnNavigatedFrom(e);
         }
 
         private async void AnswerAsync(MessageAction action)
         {
             var number = challenge.Text.Trim();
             if (await Session.Shared.AnswerAsync(
-                id, action.Id, action.TakesInput && text.Text != "" ? text.Text : null, number == "" ? null : number))
+                id, action.Id, action.TakesText && text.Text != "" ? text.Text : null, number == "" ? null : number))
             {
                 buttons.Children.Clear();
             }
 
             status.Text = Session.Shared.Status;
         }
-
-        private void BackClicked(object sender, RoutedEventArgs e) => Frame.GoBack();
     }
 }

@@ -1,13 +1,12 @@
 using System.Linq;
 using SecurePush;
-using Windows.UI.Xaml;
 using Windows.UI.Xaml.Controls;
 using Windows.UI.Xaml.Navigation;
 
 namespace SecurePushExample
 {
     /// <summary>The user's messages, newest first. A tap opens one.</summary>
-    public sealed partial class MessagesPage : Page
+    public sealed partial class MessagesPage : SubPage
     {
         /// <summary>Makes the page.</summary>
         public MessagesPage()
@@ -18,8 +17,8 @@ namespace SecurePushExample
         /// <inheritdoc/>
         protected override async void OnNavigatedTo(NavigationEventArgs e)
         {
-            ScreenCover.Set(true);
-            list.ItemsSource = (await Session.Shared.MessagesAsync()).Select(entry => new Row(entry)).ToList();
+            IsPrivate = true;
+            list.ItemsSource = (await Session.Shared.MessagesAsync()).Select(RowOf).ToList();
             status.Text = Session.Shared.Status;
         }
 
@@ -27,31 +26,17 @@ namespace SecurePushExample
         protected override void OnNavigatedFrom(NavigationEventArgs e)
         {
             list.ItemsSource = null;
-            ScreenCover.Set(false);
+            base.OnNavigatedFrom(e);
         }
 
         private void MessageClicked(object sender, ItemClickEventArgs e) =>
-            Frame.Navigate(typeof(MessagePage), ((Row)e.ClickedItem).Entry.Id);
+            Frame.Navigate(typeof(MessagePage), ((Row<InboxEntry>)e.ClickedItem).Value.Id);
 
-        private void BackClicked(object sender, RoutedEventArgs e) => Frame.GoBack();
-
-        /// <summary>A line of the list.</summary>
-        private sealed class Row
+        private static Row<InboxEntry> RowOf(InboxEntry entry)
         {
-            public Row(InboxEntry entry)
-            {
-                Entry = entry;
-            }
-
-            public InboxEntry Entry { get; }
-
-            /// <inheritdoc/>
-            public override string ToString()
-            {
-                var secret = Entry.Secret;
-                var text = secret?.Message?.Title ?? secret?.Text ?? Entry.Code?.ToString() ?? "…";
-                return Entry.CreatedAt?.LocalDateTime.ToString("g") + (Entry.IsRead ? "   " : " • ") + text;
-            }
+            var text = entry.Secret?.Message?.Title ?? entry.Secret?.Text ?? entry.Code?.ToString() ?? "…";
+            return new Row<InboxEntry>(
+                entry, entry.CreatedAt?.LocalDateTime.ToString("g") + (entry.IsRead ? "   " : " • ") + text);
         }
     }
 }

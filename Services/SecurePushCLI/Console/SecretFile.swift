@@ -40,10 +40,10 @@ enum SecretFile {
     ///
     /// - Returns: whether the file was created.
     @discardableResult
-    static func create(_ path: String, _ text: String) throws -> Bool {
+    static func create(_ path: String, _ text: String, mode: UInt32 = 0o600) throws -> Bool {
         let (place, name) = SafeFolder.split(path)
         return try naming { () throws(FileError) in
-            try SafeFolder(path: place, creatingWith: 0o700).make(name, with: text + "\n", mode: 0o600)
+            try SafeFolder(path: place, creatingWith: 0o700).make(name, with: text + "\n", mode: mode)
         }
     }
 

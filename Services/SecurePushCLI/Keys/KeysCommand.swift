@@ -84,22 +84,16 @@ struct KeysCommand: AsyncParsableCommand {
             }
             let made: [String]
             if sender {
-                let paths = [signingKey ?? "sender-key.pem", jwks ?? "sender-keys.json"]
-                for path in paths where SecretFile.exists(path) { throw KeysCommand.exists(path) }
                 let key = SenderKey()
-                guard try SecretFile.create(paths[0], key.pem) else { throw KeysCommand.exists(paths[0]) }
-                _ = try SecretFile.replace(paths[1], key.jwkSet, mode: 0o644)
-                made = paths
+                made = try KeysCommand.make(
+                    signingKey ?? "sender-key.pem", key.pem, public: (jwks ?? "sender-keys.json", key.jwkSet))
             } else if pushKeys.push {
                 made = try pushKeys.files().generate().files
             } else if let signingKey, let jwks {
-                for path in [signingKey, jwks] where SecretFile.exists(path) { throw KeysCommand.exists(path) }
-                try KeysCommand.makeSigningKey(signingKey, jwks: jwks)
-                made = [signingKey, jwks]
+                let key = try TokenSigningKey()
+                made = try KeysCommand.make(signingKey, key.pem, public: (jwks, key.publicJWKS))
             } else {
-                let path = try KeysCommand.path(payloadKeysFile)
-                guard try SecretFile.create(path, PayloadKeyRing.newLine()) else { throw KeysCommand.exists(path) }
-                made = [path]
+                made = try KeysCommand.make(KeysCommand.path(payloadKeysFile), PayloadKeyRing.newLine())
             }
             try console.show(Report(files: made), made.map { "made \($0)" }.joined(separator: "\n"))
         }
@@ -161,16 +155,21 @@ struct KeysCommand: AsyncParsableCommand {
         }
     }
 
-    private static func exists(_ path: String) -> CommandFailure {
-        CommandFailure(
-            .failed, "\(path) exists and was not changed.",
-            hint: "Payloads and tokens of a lost key are lost too. To replace the key anyway, move the file away.")
-    }
-
-    /// Makes a token signing key and the JWKS document of its public key. Keeps files that exist.
-    static func makeSigningKey(_ path: String, jwks: String) throws {
-        if !SecretFile.exists(path) { try TokenSigningKey.make(at: path) }
-        if !SecretFile.exists(jwks) { try SecretFile.create(jwks, try TokenSigningKey(path: path).publicJWKS) }
+    /// Makes a file with a secret key, which only its owner can read, and one with its public key, which everybody may
+    /// read.
+    ///
+    /// - Returns: the paths.
+    /// - Throws: ``CommandFailure`` with code `failed` if a file exists. Nothing is changed then.
+    static func make(
+        _ path: String, _ key: String, public publicKey: (path: String, text: String)? = nil,
+        hint: String = "Payloads and tokens of a lost key are lost too. To replace the key anyway, move the file away."
+    ) throws -> [String] {
+        let paths = [path] + (publicKey.map { [$0.path] } ?? [])
+        let failure = { (path: String) in CommandFailure(.failed, "\(path) exists and was not changed.", hint: hint) }
+        for path in paths where SecretFile.exists(path) { throw failure(path) }
+        guard try SecretFile.create(path, key) else { throw failure(path) }
+        if let (path, text) = publicKey, try !SecretFile.create(path, text, mode: 0o644) { throw failure(path) }
+        return paths
     }
 }
 

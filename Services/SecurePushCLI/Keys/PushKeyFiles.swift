@@ -52,17 +52,11 @@ struct PushKeyFiles: Sendable, Equatable {
     ///
     /// - Throws: ``CommandFailure`` if one of them exists. Nothing is changed then.
     func generate() throws -> Report {
-        for path in [signing, verification] where SecretFile.exists(path) {
-            throw CommandFailure(
-                .failed, "\(path) exists and was not changed.",
-                hint: "To replace the key, run `securepush keys rotate --push`. Devices then accept both keys.")
-        }
         let key = PushSigningKey()
-        try writePublic(PushVerificationKeys(key.publicKey))
-        guard try SecretFile.create(signing, String(key.pem.dropLast())) else {
-            throw CommandFailure(.failed, "Another program has just made \(signing). It was not changed.")
-        }
-        return Report(files: [signing, verification], signing: key.publicKey.keyID)
+        let files = try KeysCommand.make(
+            signing, String(key.pem.dropLast()), public: (verification, PushVerificationKeys(key.publicKey).jwks),
+            hint: "To replace the key, run `securepush keys rotate --push`. Devices then accept both keys.")
+        return Report(files: files, signing: key.publicKey.keyID)
     }
 
     /// Puts a new key first, and keeps the old public keys: devices accept pushes that the old key has signed.

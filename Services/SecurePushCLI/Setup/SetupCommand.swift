@@ -180,7 +180,8 @@ struct LocalSetup: Sendable {
         var made: [String] = []
         if try SecretFile.create(payloadKeys, PayloadKeyRing.newLine()) { made.append(payloadKeys) }
         if !SecretFile.exists(signingKey) || !SecretFile.exists(jwks) {
-            try KeysCommand.makeSigningKey(signingKey, jwks: jwks)
+            if !SecretFile.exists(signingKey) { try TokenSigningKey.make(at: signingKey) }
+            try SecretFile.create(jwks, try TokenSigningKey(path: signingKey).publicJWKS)
             made += [signingKey, jwks]
         }
         made += try hasDemo ? makeAPIKey() + LocalSetup.users.flatMap(makeUser) : makeFilesOfNobody()

@@ -135,6 +135,9 @@ package struct TokenSigningKey: Sendable {
     /// - Throws: ``SetupError``: `unreadable`, `malformed`.
     package init(path: String) throws { try self.init(pem: try PrivateFile.existingText(path)) }
 
+    /// Makes a new key.
+    package init() throws { try self.init(P256.Signing.PrivateKey()) }
+
     private init(_ key: P256.Signing.PrivateKey) throws {
         self.key = key
         successorKey = HKDF<SHA256>.deriveKey(
@@ -151,15 +154,18 @@ package struct TokenSigningKey: Sendable {
     /// - Throws: ``SetupError``: `alreadyExists` (a key is never overwritten), `unwritable`.
     @discardableResult
     package static func make(at path: String) throws -> TokenSigningKey {
-        let key = P256.Signing.PrivateKey()
+        let key = try TokenSigningKey()
         try PrivateFile.edit(path) { text in
             guard text == nil else {
                 throw SetupError(.alreadyExists, "the file \(path) exists already")
             }
-            return (key.pemRepresentation + "\n", ())
+            return (key.pem + "\n", ())
         }
-        return try TokenSigningKey(key)
+        return key
     }
+
+    /// The key in PKCS#8 PEM, without a line end.
+    package var pem: String { key.pemRepresentation }
 
     /// The JSON Web Key Set (RFC 7517) of the public key, for other services that verify the tokens.
     package var publicJWKS: String {

@@ -60,7 +60,7 @@ namespace SecurePush
         private async Task<WakeReport> RunCatchUpAsync(Wake wake)
         {
             await ResolveDoubtsAsync();
-            await ResolveQuestionsAsync(wake.Deadline);
+            await ConfirmWithdrawalsAsync(wake.Deadline);
             var report = new WakeReport();
             var listing = new Listing();
             DiagnosticCode failure = null;
@@ -97,7 +97,7 @@ namespace SecurePush
                 report.Add(await ShowWaitingAsync(listing, report.Shown.Count, wake));
             }
 
-            if (report.Code == null && await OutwaitClaimsAsync(wake.Deadline))
+            if (report.Code == null && await WaitForClaimsAsync(wake.Deadline))
             {
                 report.Add(await ShowWaitingAsync(listing, report.Shown.Count, wake));
             }
@@ -114,7 +114,7 @@ namespace SecurePush
         /// Waits until the claims of other processes have expired, and finds out how they ended. Tells whether there
         /// were any, and there was time for them.
         /// </summary>
-        private async Task<bool> OutwaitClaimsAsync(double deadline)
+        private async Task<bool> WaitForClaimsAsync(double deadline)
         {
             var state = await ReadOrNullAsync();
             var seconds = state?.Ledger.SecondsOfClaims(process, clock.Uptime, Limits);

@@ -191,14 +191,20 @@ namespace SecurePush
         internal async Task<SecretNotification> OpenAsync(SecretNotification secret)
         {
             var payload = Envelope.Read(secret.Json);
-            if (!Envelope.IsEnvelope(payload))
+            var isEncrypted = Envelope.IsEnvelope(payload);
+            if (!isEncrypted && configuration.RequiresEncryption)
             {
-                return configuration.RequiresEncryption
-                    ? throw new SecurePushException(DiagnosticCode.NotEncrypted)
-                    : secret.WithContent(payload);
+                throw new SecurePushException(DiagnosticCode.NotEncrypted);
             }
 
-            var envelope = new Envelope(payload);
+            var opened = isEncrypted ? await OpenAsync(new Envelope(payload), secret) : secret.WithContent(payload);
+            return opened.ExpiresAt?.ToUnixTimeSeconds() <= clock.UnixTime
+                ? throw new SecurePushException(DiagnosticCode.Expired)
+                : opened;
+        }
+
+        private async Task<SecretNotification> OpenAsync(Envelope envelope, SecretNotification secret)
+        {
             var state = await keeper.ReadAsync();
             if (configuration.SenderKeys != null && !envelope.IsSignedBy(SenderKeys, state.Owner, cryptography))
             {
@@ -214,15 +220,13 @@ namespace SecurePush
 
             var content = await OpenAsync(envelope, state.Owner, device, keys);
             var now = clock.UnixTime;
-            if (content.IsOutOfTime(now)
+            if (!content.IsTimely(now)
                 || !await store.RememberAsync(new OpenedEnvelope(content.Id, secret.Id, now)))
             {
                 throw new SecurePushException(DiagnosticCode.Replayed);
             }
 
-            return content.IsOver(now)
-                ? throw new SecurePushException(DiagnosticCode.Expired)
-                : secret.WithContent(content.Value, content.ExpiresAt);
+            return secret.WithContent(content.Value, content.ExpiresAt);
         }
 
         /// <exception cref="ClientStoreException">The platform does not use the key now.</exception>

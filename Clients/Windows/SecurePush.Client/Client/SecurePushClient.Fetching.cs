@@ -87,7 +87,7 @@ namespace SecurePush
 
             if (outcome.IsGone && await EndWithdrawnAsync(id))
             {
-                // The answer to the open question of a withdrawal.
+                // It confirms a withdrawal.
                 return new Acquisition { Kind = AcquisitionKind.Settled };
             }
 
@@ -153,7 +153,6 @@ namespace SecurePush
             }
 
             var acquisition = await ClaimAsync(secret, unread, request, wake, deadline);
-            closed = closed ?? (IsOver(secret) ? DiagnosticCode.Expired : null);
             return closed != null && acquisition.Kind == AcquisitionKind.Secret
                 ? await CloseAsync(secret.Id, closed)
                 : acquisition;
@@ -163,8 +162,6 @@ namespace SecurePush
         private bool IsForSystem(SecretNotification secret) =>
             secret.Text != null && secret.Display == MessageDisplay.Full
             && configuration.Display == MessageDisplay.Full;
-
-        private bool IsOver(SecretNotification secret) => secret.ExpiresAt?.ToUnixTimeSeconds() <= clock.UnixTime;
 
         /// <summary>
         /// Notes that this device has read a secret that it will never open. So the withdrawal that follows when the
@@ -213,23 +210,10 @@ namespace SecurePush
                 {
                     await ResolveDoubtsAsync();
                 }
-                else if (!canWait || !await SleepAsync(claim.HeldFor, wake.Cancellation))
+                else if (!canWait || !await clock.TrySleepAsync(claim.HeldFor, wake.Cancellation))
                 {
                     return new Acquisition { Kind = AcquisitionKind.Settled };
                 }
-            }
-        }
-
-        private async Task<bool> SleepAsync(double seconds, CancellationToken cancellation)
-        {
-            try
-            {
-                await clock.SleepAsync(seconds, cancellation);
-                return true;
-            }
-            catch (OperationCanceledException)
-            {
-                return false;
             }
         }
 

@@ -201,12 +201,8 @@ namespace SecurePush
             }
 
             var installation = (await ReadOrNullAsync())?.Registration.InstallationId;
-            var members = new[]
-            {
-                JsonText.Member("Action", action), JsonText.Member("Text", text),
-                JsonText.Member("Challenge", challenge), JsonText.Member("DeviceId", installation),
-            };
-            var body = JsonText.Object(members.Where(member => member.Value != null).ToArray());
+            var body = new JsonWriter().Text("Action", action).Text("Text", text).Text("Challenge", challenge)
+                .Text("DeviceId", installation).Bytes();
             var call = new RetrievalCall("POST", "api/notifications/" + id + "/answer", null, body) { Success = 204 };
             await SendAsync(call, deadline, cancellation);
             await EndReadAsync(new[] { id }, deadline);

@@ -139,7 +139,7 @@ namespace SecurePush
                     }
 
                     await Quietly(() => presenter.RemoveAllAsync());
-                    await ChangeDepartureAsync(departure.Id, changed => changed.IsForgetting = false);
+                    await store.ChangeDepartureAsync(departure.Id, changed => changed.IsForgetting = false);
                 }
             }
             catch (ClientStoreException)
@@ -205,13 +205,13 @@ namespace SecurePush
                 if (!isKnown && !isOwn && outcome.Kind == OutcomeKind.LoggedOut)
                 {
                     // The session has ended, so its tokens are of no use. The ID waits for the user.
-                    await ChangeDepartureAsync(departure.Id, Aged(departure, changed => changed.AccessToken = null));
+                    await store.ChangeDepartureAsync(departure.Id, Aged(departure, changed => changed.AccessToken = null));
                 }
             }
 
             var token = session.RefreshToken;
             var isEnded = token == null || (isKnown && await session.EndAsync());
-            await ChangeDepartureAsync(departure.Id, Aged(departure, changed =>
+            await store.ChangeDepartureAsync(departure.Id, Aged(departure, changed =>
             {
                 changed.InstallationId = isKnown ? null : changed.InstallationId;
                 changed.RefreshToken = isEnded ? null : changed.RefreshToken;
@@ -226,10 +226,6 @@ namespace SecurePush
             changed.RefreshToken = aged.RefreshToken == null ? null : changed.RefreshToken;
             change(changed);
         };
-
-        /// <summary>Stores a change of a departure, or that it is done.</summary>
-        private Task ChangeDepartureAsync(string id, Action<Departure> change) =>
-            store.ChangeDepartureAsync(id, change);
 
         private async Task<StoredCredentials> CredentialsOrNullAsync()
         {

@@ -36,7 +36,7 @@ namespace SecurePush
             for (var start = 0; start < ids.Count; start += MaxMarks)
             {
                 var part = ids.Skip(start).Take(MaxMarks).Select(id => id.ToString()).ToList();
-                await MarkAsync(JsonText.Object(JsonText.Member("Ids", part)), deadline, cancellation);
+                await MarkAsync(new JsonWriter().List("Ids", part).Bytes(), deadline, cancellation);
             }
 
             await EndReadAsync(ids, deadline);
@@ -97,7 +97,7 @@ namespace SecurePush
             PushId id, CancellationToken cancellation = default(CancellationToken)) => Serial(async () =>
         {
             var deadline = Begin().Deadline;
-            await MarkAsync(JsonText.Object(JsonText.Member("Through", id.ToString())), deadline, cancellation);
+            await MarkAsync(new JsonWriter().Text("Through", id.ToString()).Bytes(), deadline, cancellation);
             await RefreshBadgeAsync(deadline);
             return true;
         });

@@ -52,7 +52,8 @@ namespace SecurePush
             using (var timer = CancellationTokenSource.CreateLinkedTokenSource(expiration))
             {
                 // What ends with the wake is in time.
-                var end = SleepAsync(wake.Deadline + (2 * Wake.SecondsAfterRequests) - clock.Uptime, timer.Token);
+                var end = clock.TrySleepAsync(
+                    wake.Deadline + (2 * Wake.SecondsAfterRequests) - clock.Uptime, timer.Token);
                 await Task.WhenAny(work, end);
                 timer.Cancel();
                 return work.IsCompleted;

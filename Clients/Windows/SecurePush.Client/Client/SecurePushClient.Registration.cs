@@ -1,5 +1,4 @@
 using System;
-using System.Collections.Generic;
 using System.Security.Cryptography;
 using System.Text;
 using System.Threading;
@@ -174,18 +173,14 @@ namespace SecurePush
 
         private static RetrievalCall Registration(PushDevice device, string id)
         {
-            var members = new List<KeyValuePair<string, object>>
-            {
-                JsonText.Member("installationId", id),
-                JsonText.Member("platform", device.Platform),
-                JsonText.Member("pushChannel", device.Channel),
-            };
+            var json = new JsonWriter().Text("installationId", id).Text("platform", device.Platform)
+                .Text("pushChannel", device.Channel);
             if (device.Tags.Count > 0)
             {
-                members.Add(JsonText.Member("tags", device.Tags));
+                json.List("tags", device.Tags);
             }
 
-            return new RetrievalCall("PUT", "api/installations/" + id, null, JsonText.Object(members.ToArray()));
+            return new RetrievalCall("PUT", "api/installations/" + id, null, json.Bytes());
         }
 
         /// <summary>A digest, so that the channel itself is not stored.</summary>

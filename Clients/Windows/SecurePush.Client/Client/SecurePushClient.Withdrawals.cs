@@ -7,7 +7,7 @@ namespace SecurePush
     public sealed partial class SecurePushClient
     {
         /// <summary>Whether a wake is asking the server about withdrawals. It serves the others, too.</summary>
-        private bool isQuestioning;
+        private bool isConfirming;
 
         /// <summary>Carries out a withdrawal. The prompt goes too, if nothing else waits behind it.</summary>
         private async Task WithdrawAsync(PushId id)
@@ -34,30 +34,30 @@ namespace SecurePush
         /// devices only: they stay on the screen, or are still fetched.
         /// Those that are being fetched now are left to the fetch, whose answer says who has read them.
         /// </summary>
-        private async Task ResolveQuestionsAsync(double deadline)
+        private async Task ConfirmWithdrawalsAsync(double deadline)
         {
-            if (isQuestioning)
+            if (isConfirming)
             {
                 return;
             }
 
-            isQuestioning = true;
+            isConfirming = true;
             try
             {
-                await ResolveQuestionsAsync(new HashSet<PushId>(), deadline);
+                await ConfirmWithdrawalsAsync(new HashSet<PushId>(), deadline);
             }
             finally
             {
-                isQuestioning = false;
+                isConfirming = false;
             }
         }
 
         /// <summary>A store that cannot be written keeps an ID, so each is asked for once.</summary>
-        private async Task ResolveQuestionsAsync(HashSet<PushId> asked, double deadline)
+        private async Task ConfirmWithdrawalsAsync(HashSet<PushId> asked, double deadline)
         {
             while (true)
             {
-                var id = (await ReadOrNullAsync())?.Questioned.Find(
+                var id = (await ReadOrNullAsync())?.Unconfirmed.Find(
                     candidate => !asked.Contains(candidate) && !underWay.Contains(candidate));
                 if (id == null)
                 {
@@ -74,13 +74,13 @@ namespace SecurePush
                 }
                 else if (outcome.IsSuccess)
                 {
-                    await UpdateOrDefaultAsync(state => state.Questioned.Remove(id), false);
+                    await UpdateOrDefaultAsync(state => state.Unconfirmed.Remove(id), false);
                 }
                 else
                 {
                     // What the device does not know is not remembered either: anybody may have sent its withdrawal.
                     await UpdateOrDefaultAsync(
-                        state => state.Ledger.Find(id) == null && state.Questioned.Remove(id), false);
+                        state => state.Ledger.Find(id) == null && state.Unconfirmed.Remove(id), false);
                     return;
                 }
             }
@@ -96,7 +96,7 @@ namespace SecurePush
             var isPromptOver = await UpdateOrDefaultAsync(
                 state =>
                 {
-                    if (!state.Questioned.Contains(id))
+                    if (!state.Unconfirmed.Contains(id))
                     {
                         return (bool?)null;
                     }

@@ -157,7 +157,7 @@ namespace SecurePush
         {
             await ReportShownAsync(wake.Deadline);
             await FinishDeparturesAsync(wake.Deadline);
-            await ResolveQuestionsAsync(wake.Deadline);
+            await ConfirmWithdrawalsAsync(wake.Deadline);
             await RefreshOldPushKeysAsync(wake.Deadline);
             return report;
         }

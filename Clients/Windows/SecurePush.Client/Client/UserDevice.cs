@@ -10,12 +10,12 @@ namespace SecurePush
         /// <summary>The most that the server sends on a page.</summary>
         internal const int MaxPerPage = 100;
 
-        private UserDevice(IReadOnlyDictionary<string, JsonValue> members, string ownId)
+        private UserDevice(JsonMembers members, string ownId)
         {
-            InstallationId = AnswerMembers.Required(members, "installationId").Text();
-            Platform = AnswerMembers.Required(members, "platform").Text();
-            UpdatedAt = AnswerMembers.Time(members, "UpdatedAt");
-            LastSeenAt = AnswerMembers.Time(members, "LastSeenAt");
+            InstallationId = members.Required("installationId").Text();
+            Platform = members.Required("platform").Text();
+            UpdatedAt = Answer.Time(members["UpdatedAt"]);
+            LastSeenAt = Answer.Time(members["LastSeenAt"]);
             IsThisDevice = InstallationId == ownId;
             if (!IsId(InstallationId))
             {
@@ -51,20 +51,13 @@ namespace SecurePush
         /// <param name="ownId">The installation of this device.</param>
         /// <param name="devices">Gets the devices of the page.</param>
         /// <exception cref="SecurePushException">It is malformed.</exception>
-        internal static bool ReadPage(byte[] body, string ownId, List<UserDevice> devices)
-        {
-            try
+        internal static bool ReadPage(byte[] body, string ownId, List<UserDevice> devices) =>
+            Answer.Read(body, members =>
             {
-                var members = JsonValue.Parse(body).Members();
-                var page = AnswerMembers.Required(members, "Installations").Elements(MaxPerPage)
+                var page = members.Required("Installations").Elements(MaxPerPage)
                     .Select(element => new UserDevice(element.Members(), ownId)).ToList();
                 devices.AddRange(page);
                 return page.Count > 0 && members.ContainsKey("Next");
-            }
-            catch (FormatException)
-            {
-                throw new SecurePushException(DiagnosticCode.MalformedAnswer);
-            }
-        }
+            });
     }
 }

@@ -78,11 +78,10 @@ namespace SecurePush
                 throw Refusal(response);
             }
 
-            try
+            return Answer.Read(response.Body, members =>
             {
-                var members = JsonValue.Parse(response.Body).Members();
-                var token = AnswerMembers.Required(members, "access_token").Text();
-                var lifetime = members.TryGetValue("expires_in", out var seconds) ? seconds.Number() : (double?)null;
+                var token = members.Required("access_token").Text();
+                var lifetime = members["expires_in"]?.Number();
                 if (token == "" || lifetime < 1 || lifetime > MaxLifetime)
                 {
                     throw JsonScanner.Malformed();
@@ -90,15 +89,10 @@ namespace SecurePush
 
                 return new StoredCredentials(userName)
                 {
-                    AccessToken = token,
-                    ExpiresAt = clock.UnixTime + lifetime,
-                    RefreshToken = members.TryGetValue("refresh_token", out var refresh) ? refresh.Text() : null,
+                    AccessToken = token, ExpiresAt = clock.UnixTime + lifetime,
+                    RefreshToken = members["refresh_token"]?.Text(),
                 };
-            }
-            catch (FormatException)
-            {
-                throw new SecurePushException(DiagnosticCode.MalformedAnswer);
-            }
+            });
         }
 
         /// <summary>A 401 of a proxy does not say that the password is wrong.</summary>
@@ -124,8 +118,7 @@ namespace SecurePush
             if (refresh != null)
             {
                 headers["Content-Type"] = "application/json";
-                body = JsonText.Object(
-                    JsonText.Member("grant_type", "refresh_token"), JsonText.Member("refresh_token", refresh));
+                body = new JsonWriter().Text("grant_type", "refresh_token").Text("refresh_token", refresh).Bytes();
             }
 
             var request = new TransportRequest(method, target ?? url, headers, body);

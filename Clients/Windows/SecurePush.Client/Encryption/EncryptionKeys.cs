@@ -59,13 +59,8 @@ namespace SecurePush
         public byte[] Encode()
         {
             var json = new StringBuilder();
-            foreach (var entry in entries)
-            {
-                json.Append(json.Length == 0 ? "[" : ",");
-                JsonText.Append(json, entry.ToString());
-            }
-
-            return Encoding.UTF8.GetBytes(json.Append(']').ToString());
+            JsonText.Append(json, entries.Select(entry => entry.ToString()));
+            return Encoding.UTF8.GetBytes(json.ToString());
         }
 
         /// <summary>Whether a new key is due. A clock that went back tells nothing of the age.</summary>

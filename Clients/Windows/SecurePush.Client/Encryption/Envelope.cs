@@ -35,7 +35,7 @@ namespace SecurePush
             Require(members["e2e"].Json() == "2");
             iv = Bytes(members, "iv", 12);
             text = Base64Url.Decode(Text(members, "ct"), MaxLength);
-            Require(text?.Length >= 16 && members.TryGetValue("keys", out var list) && list.IsObject);
+            Require(text?.Length >= 16 && members["keys"]?.IsObject == true);
             foreach (var entry in members["keys"].Members())
             {
                 Require(UserDevice.IsId(entry.Key) && entry.Value.IsObject && keys.Count < MaxDevices);
@@ -65,7 +65,7 @@ namespace SecurePush
         {
             try
             {
-                return JsonValue.ParseStrictly(Encoding.UTF8.GetBytes(json));
+                return JsonValue.Parse(Encoding.UTF8.GetBytes(json), true);
             }
             catch (FormatException)
             {
@@ -98,6 +98,7 @@ namespace SecurePush
         /// <param name="privateKeys">The device's keys, newest first.</param>
         /// <param name="cryptography">The algorithms.</param>
         /// <exception cref="SecurePushException">With <c>SP-DECRYPT</c>.</exception>
+        /// <exception cref="Exception">A key cannot be used now, and the others do not open it.</exception>
         public async Task<EnvelopeContent> OpenAsync(
             string recipient, string device, IEnumerable<EncryptionKeyPair> privateKeys,
             IClientCryptography cryptography)
@@ -106,9 +107,20 @@ namespace SecurePush
             var aad = Hpke.Join(name, new byte[1], digest);
             var entry = keys[device];
             var hpke = new Hpke(cryptography);
+            Exception problem = null;
             foreach (var key in privateKeys)
             {
-                var contentKey = await hpke.OpenAsync(key, entry.Enc, Info, aad, entry.Text);
+                byte[] contentKey = null;
+                try
+                {
+                    contentKey = await hpke.OpenAsync(key, entry.Enc, Info, aad, entry.Text);
+                }
+                catch (Exception error)
+                {
+                    // Another key may fit.
+                    problem = error;
+                }
+
                 if (contentKey != null)
                 {
                     var content = cryptography.OpenAesGcm(contentKey, iv, text, name);
@@ -116,15 +128,15 @@ namespace SecurePush
                 }
             }
 
-            throw Unopenable();
+            throw problem ?? Unopenable();
         }
 
         internal static SecurePushException Unopenable() => new SecurePushException(DiagnosticCode.Unopenable);
 
-        private static string Text(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value) && value.IsString ? value.Text() : throw Unopenable();
+        private static string Text(JsonMembers members, string name) =>
+            members[name]?.IsString == true ? members[name].Text() : throw Unopenable();
 
-        private static byte[] Bytes(IReadOnlyDictionary<string, JsonValue> members, string name, int length)
+        private static byte[] Bytes(JsonMembers members, string name, int length)
         {
             var bytes = Base64Url.Decode(Text(members, name));
             return bytes?.Length == length ? bytes : throw Unopenable();

@@ -1,5 +1,4 @@
 using System;
-using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
 
@@ -14,12 +13,12 @@ namespace SecurePush
         /// <summary>The oldest content, in seconds: 90 days.</summary>
         private const double MaxAge = 90 * 86400;
 
-        private EnvelopeContent(IReadOnlyDictionary<string, JsonValue> members)
+        private EnvelopeContent(JsonMembers members)
         {
-            Id = Guid.ParseExact(Uuid(AnswerMembers.Required(members, "id").Text()), "D");
-            At = Seconds(AnswerMembers.Required(members, "at"));
-            Value = AnswerMembers.Required(members, "content");
-            ExpiresAt = members.TryGetValue("exp", out var end) ? Seconds(end) : (double?)null;
+            Id = Guid.ParseExact(Uuid(members.Required("id").Text()), "D");
+            At = Seconds(members.Required("at"));
+            Value = members.Required("content");
+            ExpiresAt = members.ContainsKey("exp") ? Seconds(members["exp"]) : (double?)null;
         }
 
         /// <summary>The sender's ID: a second envelope with it is a replay.</summary>
@@ -40,7 +39,7 @@ namespace SecurePush
         {
             try
             {
-                return new EnvelopeContent(JsonValue.ParseStrictly(content).Members());
+                return new EnvelopeContent(JsonValue.Parse(content, true).Members());
             }
             catch (FormatException)
             {
@@ -48,12 +47,11 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Whether it is too old, or made by a clock that is too far ahead, in whole seconds.</summary>
-        public bool IsOutOfTime(double now) =>
-            At - Math.Floor(now) > MaxAhead || Math.Floor(now) - At > MaxAge;
-
-        /// <summary>Whether it has expired.</summary>
-        public bool IsOver(double now) => ExpiresAt <= Math.Floor(now);
+        /// <summary>
+        /// Whether it is neither too old nor made by a clock that is too far ahead, in whole seconds.
+        /// </summary>
+        public bool IsTimely(double now) =>
+            At - Math.Floor(now) <= MaxAhead && Math.Floor(now) - At <= MaxAge;
 
         /// <summary>.NET reads other forms, too: blanks around it, for example.</summary>
         private static string Uuid(string text) =>

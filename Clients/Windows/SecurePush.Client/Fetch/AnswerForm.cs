@@ -72,8 +72,7 @@ namespace SecurePush
 
             try
             {
-                var members = JsonValue.Parse(response.Body).Members();
-                return members.TryGetValue("error", out var error) && error.IsString && error.Text() == "invalid_grant";
+                return JsonValue.Parse(response.Body).Members()["error"]?.Text() == "invalid_grant";
             }
             catch (FormatException)
             {

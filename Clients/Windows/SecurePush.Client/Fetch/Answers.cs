@@ -25,19 +25,9 @@ namespace SecurePush
         /// <exception cref="SecurePushException">It is malformed, or for another ID.</exception>
         public static SecretAnswer Read(byte[] body, PushId id)
         {
-            try
-            {
-                var members = JsonValue.Parse(body).Members();
-                var secret = AnswerMembers.Secret(members) ?? throw JsonScanner.Malformed();
-                var unread = members.TryGetValue("Unread", out var count) ? count.Count() : (int?)null;
-                return secret.Id == id
-                    ? new SecretAnswer(secret, unread)
-                    : throw new SecurePushException(DiagnosticCode.WrongId);
-            }
-            catch (FormatException)
-            {
-                throw new SecurePushException(DiagnosticCode.MalformedAnswer);
-            }
+            var answer = Answer.Read(body, members => new SecretAnswer(
+                Answer.Secret(members) ?? throw JsonScanner.Malformed(), members["Unread"]?.Count()));
+            return answer.Secret.Id == id ? answer : throw new SecurePushException(DiagnosticCode.WrongId);
         }
     }
 
@@ -63,30 +53,21 @@ namespace SecurePush
 
         /// <summary>Reads the answer.</summary>
         /// <exception cref="SecurePushException">It is malformed.</exception>
-        public static InboxAnswer Read(byte[] body)
+        public static InboxAnswer Read(byte[] body) => Answer.Read(body, members =>
         {
-            try
-            {
-                var members = JsonValue.Parse(body).Members();
-                var list = AnswerMembers.Required(members, "Notifications").Elements(MaxEntries);
-                var entries = list.Select(element => new Entry(element.Members())).ToList();
-                return new InboxAnswer(
-                    entries, AnswerMembers.Required(members, "Unread").Count(), members.ContainsKey("Next"));
-            }
-            catch (FormatException)
-            {
-                throw new SecurePushException(DiagnosticCode.MalformedAnswer);
-            }
-        }
+            var list = members.Required("Notifications").Elements(MaxEntries);
+            var entries = list.Select(element => new Entry(element.Members())).ToList();
+            return new InboxAnswer(entries, members.Required("Unread").Count(), members.ContainsKey("Next"));
+        });
 
         internal sealed class Entry
         {
-            public Entry(IReadOnlyDictionary<string, JsonValue> members)
+            public Entry(JsonMembers members)
             {
-                Id = AnswerMembers.Id(members);
-                Secret = AnswerMembers.Secret(members);
-                IsRead = members.TryGetValue("Read", out var read) && read.Boolean();
-                CreatedAt = AnswerMembers.Time(members, "CreatedAt");
+                Id = Answer.Id(members);
+                Secret = Answer.Secret(members);
+                IsRead = members["Read"]?.Boolean() ?? false;
+                CreatedAt = Answer.Time(members["CreatedAt"]);
             }
 
             public PushId Id { get; }
@@ -101,41 +82,46 @@ namespace SecurePush
         }
     }
 
-    /// <summary>The members that both answers have.</summary>
-    internal static class AnswerMembers
+    /// <summary>What answers have in common.</summary>
+    internal static class Answer
     {
-        public static JsonValue Required(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value) ? value : throw JsonScanner.Malformed();
+        /// <summary>Reads an answer, which is an object.</summary>
+        /// <exception cref="SecurePushException">It is malformed.</exception>
+        public static T Read<T>(byte[] body, Func<JsonMembers, T> read)
+        {
+            try
+            {
+                return read(JsonValue.Parse(body).Members());
+            }
+            catch (FormatException)
+            {
+                throw new SecurePushException(DiagnosticCode.MalformedAnswer);
+            }
+        }
 
-        public static PushId Id(IReadOnlyDictionary<string, JsonValue> members) =>
-            PushId.From(Required(members, "Id").Text()) ?? throw JsonScanner.Malformed();
+        public static PushId Id(JsonMembers members) =>
+            PushId.From(members.Required("Id").Text()) ?? throw JsonScanner.Malformed();
 
         /// <summary>A time (RFC 3339); <c>null</c> if there is none, or if it is something else.</summary>
-        public static DateTimeOffset? Time(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value) && value.IsString && DateTimeOffset.TryParse(
+        public static DateTimeOffset? Time(JsonValue value) =>
+            value?.IsString == true && DateTimeOffset.TryParse(
                 value.Text(), CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal, out var time)
                 ? time.ToUniversalTime()
                 : (DateTimeOffset?)null;
 
-        /// <summary>Who is to show it. What this version does not know is as strict as can be.</summary>
-        private static MessageDisplay Display(IReadOnlyDictionary<string, JsonValue> members)
-        {
-            var text = members.TryGetValue("Display", out var value) ? value.Text() : "full";
-            return text == "full" ? MessageDisplay.Full
-                : text == "redacted" ? MessageDisplay.Redacted : MessageDisplay.App;
-        }
-
         /// <summary>The secret, not opened yet; <c>null</c> if the members have no payload.</summary>
-        public static SecretNotification Secret(IReadOnlyDictionary<string, JsonValue> members)
+        public static SecretNotification Secret(JsonMembers members)
         {
-            if (!members.TryGetValue("Payload", out var payload))
-            {
-                return null;
-            }
-
-            var wasRead = members.TryGetValue("Read", out var read) && read.Boolean();
-            return new SecretNotification(Id(members), null, payload.Json(), wasRead)
-                .With(Display(members), Time(members, "ExpiresAt"));
+            var payload = members["Payload"];
+            return payload == null
+                ? null
+                : new SecretNotification(Id(members), null, payload.Json(), members["Read"]?.Boolean() ?? false)
+                    .With(Display(members["Display"]?.Text() ?? "full"), Time(members["ExpiresAt"]));
         }
+
+        /// <summary>Who is to show it. What this version does not know is as strict as can be.</summary>
+        private static MessageDisplay Display(string text) =>
+            text == "full" ? MessageDisplay.Full
+            : text == "redacted" ? MessageDisplay.Redacted : MessageDisplay.App;
     }
 }

@@ -78,7 +78,8 @@ namespace SecurePush
                         return ending;
                     }
 
-                    if (step.Kind == FetchStepKind.Retry && await SleepAsync(step.Delay))
+                    if (step.Kind == FetchStepKind.Retry
+                        && await owner.clock.TrySleepAsync(step.Delay, cancellation))
                     {
                         continue;
                     }
@@ -114,7 +115,7 @@ namespace SecurePush
                     LostTries++;
                     return After(await owner.SendAsync(call, used, timeout.Value, cancellation));
                 }
-                catch (ClientStoreException error) when (error.Error == ClientStoreError.Locked)
+                catch (Exception error) when (StateKeeper.IsLocked(error))
                 {
                     ending = RetrievalOutcome.Locked();
                     return FetchStep.Finish;
@@ -185,30 +186,9 @@ namespace SecurePush
                         token => refused == null ? provider.CredentialsAsync() : provider.RefreshAsync(refused));
                     return used != null;
                 }
-                catch (ClientStoreException error) when (error.Error == ClientStoreError.Locked)
-                {
-                    throw;
-                }
-                catch (OperationCanceledException)
-                {
-                    throw;
-                }
-                catch (Exception)
+                catch (Exception error) when (!StateKeeper.IsLocked(error) && !(error is OperationCanceledException))
                 {
                     throw new CredentialsUnavailableException();
-                }
-            }
-
-            private async Task<bool> SleepAsync(double seconds)
-            {
-                try
-                {
-                    await owner.clock.SleepAsync(seconds, cancellation);
-                    return true;
-                }
-                catch (OperationCanceledException)
-                {
-                    return false;
                 }
             }
         }

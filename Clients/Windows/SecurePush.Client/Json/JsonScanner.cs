@@ -1,25 +1,25 @@
 using System;
+using System.Collections.Generic;
 
 namespace SecurePush
 {
     /// <summary>Finds the ends of the values of a JSON text (RFC 8259), and refuses every other text.</summary>
-    internal struct JsonScanner
+    internal sealed class JsonScanner
     {
-        /// <summary>The server's payloads are at most 128 deep; the answer adds three levels.</summary>
-        private const int MaxDepth = 160;
-
-        /// <summary>That of envelopes and keys.</summary>
-        private const int MaxStrictDepth = 32;
-
         private readonly byte[] bytes;
-        private readonly bool isStrict;
+        private readonly int maxDepth;
+        private readonly bool checksNames;
 
-        /// <param name="bytes">The text.</param>
-        /// <param name="isStrict">Whether halves of surrogate pairs are refused, and what is deeper than 32.</param>
-        public JsonScanner(byte[] bytes, bool isStrict = false)
+        /// <param name="bytes">The text, in UTF-8.</param>
+        /// <param name="maxDepth">
+        /// How deep arrays and objects may nest. The default is for a text that was checked.
+        /// </param>
+        /// <param name="checksNames">Whether an object may not repeat a name.</param>
+        public JsonScanner(byte[] bytes, int maxDepth = int.MaxValue, bool checksNames = false)
         {
             this.bytes = bytes;
-            this.isStrict = isStrict;
+            this.maxDepth = maxDepth;
+            this.checksNames = checksNames;
         }
 
         public static FormatException Malformed() => new FormatException("The text is not the JSON that it should be.");
@@ -42,9 +42,12 @@ namespace SecurePush
                 case '"':
                     return SkipString(position);
                 case '{':
-                    return SkipContainer(position, '}', depth);
+                    var names = checksNames ? new HashSet<string>(StringComparer.Ordinal) : null;
+                    return names == null
+                        ? SkipContainer(position, depth)
+                        : SkipContainer(position, depth, (name, value) => Require(names.Add(name.Text())));
                 case '[':
-                    return SkipContainer(position, ']', depth);
+                    return SkipContainer(position, depth);
                 case 't':
                     return SkipWord("true", position);
                 case 'f':
@@ -56,7 +59,7 @@ namespace SecurePush
             }
         }
 
-        public int SkipString(int position)
+        private int SkipString(int position)
         {
             Require(position, '"');
             position++;
@@ -98,15 +101,11 @@ namespace SecurePush
 
             var unit = (char)Unit(position + 1);
             position += 5;
-            if (isStrict && char.IsSurrogate(unit))
+            if (char.IsSurrogate(unit))
             {
                 Require(position, '\\');
                 Require(position + 1, 'u');
-                if (!char.IsSurrogatePair(unit, (char)Unit(position + 2)))
-                {
-                    throw Malformed();
-                }
-
+                Require(char.IsSurrogatePair(unit, (char)Unit(position + 2)));
                 position += 6;
             }
 
@@ -130,13 +129,17 @@ namespace SecurePush
             return unit;
         }
 
-        private int SkipContainer(int position, char last, int depth)
+        /// <summary>Checks an object or array, and returns its end.</summary>
+        /// <param name="position">Its start.</param>
+        /// <param name="depth">The number of arrays and objects around it.</param>
+        /// <param name="visit">
+        /// Gets the name and the value of each member, or nothing and each element.
+        /// </param>
+        public int SkipContainer(int position, int depth, Action<JsonValue, JsonValue> visit = null)
         {
-            if (depth >= (isStrict ? MaxStrictDepth : MaxDepth))
-            {
-                throw Malformed();
-            }
-
+            Require(depth < maxDepth);
+            var isObject = IsAt(position, '{');
+            var last = isObject ? '}' : ']';
             position = SkipBlanks(position + 1);
             if (IsAt(position, last))
             {
@@ -145,14 +148,19 @@ namespace SecurePush
 
             while (true)
             {
-                if (last == '}')
+                JsonValue name = null;
+                if (isObject)
                 {
-                    position = SkipBlanks(SkipString(position));
+                    var nameEnd = SkipString(position);
+                    name = visit == null ? null : new JsonValue(bytes, position, nameEnd);
+                    position = SkipBlanks(nameEnd);
                     Require(position, ':');
                     position = SkipBlanks(position + 1);
                 }
 
-                position = SkipBlanks(SkipValue(position, depth + 1));
+                var end = SkipValue(position, depth + 1);
+                visit?.Invoke(name, new JsonValue(bytes, position, end));
+                position = SkipBlanks(end);
                 if (IsAt(position, last))
                 {
                     return position + 1;
@@ -212,9 +220,11 @@ namespace SecurePush
 
         private bool IsAt(int position, char character) => position < bytes.Length && bytes[position] == character;
 
-        private void Require(int position, char character)
+        private void Require(int position, char character) => Require(IsAt(position, character));
+
+        private static void Require(bool condition)
         {
-            if (!IsAt(position, character))
+            if (!condition)
             {
                 throw Malformed();
             }

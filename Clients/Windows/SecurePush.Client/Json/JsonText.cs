@@ -10,10 +10,7 @@ namespace SecurePush
         private const string Escapes = "\"\\/bfnrt";
         private const string Escaped = "\"\\/\b\f\n\r\t";
 
-        /// <summary>
-        /// The value of what stands between the quotation marks. Half a surrogate pair becomes U+FFFD.
-        /// </summary>
-        /// <exception cref="System.FormatException">There is a wrong escape.</exception>
+        /// <summary>The value of what stands between the quotation marks of a string that was checked.</summary>
         public static string Decode(byte[] bytes, int start, int end)
         {
             var text = Encoding.UTF8.GetString(bytes, start, end - start);
@@ -32,18 +29,19 @@ namespace SecurePush
                 }
 
                 position++;
-                var index = position < text.Length ? Escapes.IndexOf(text[position]) : -1;
+                var index = Escapes.IndexOf(text[position]);
                 if (index >= 0)
                 {
                     result.Append(Escaped[index]);
                     continue;
                 }
 
-                result.Append(Unit(text, position));
+                result.Append((char)int.Parse(
+                    text.Substring(position + 1, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture));
                 position += 4;
             }
 
-            return WithoutHalves(result).ToString();
+            return result.ToString();
         }
 
         /// <summary>Adds a string with its quotation marks.</summary>
@@ -56,7 +54,7 @@ namespace SecurePush
                 {
                     json.Append('\\').Append(character);
                 }
-                else if (character < 0x20 || char.IsSurrogate(character))
+                else if (character < 0x20)
                 {
                     json.Append("\\u").Append(((int)character).ToString("x4", CultureInfo.InvariantCulture));
                 }
@@ -69,33 +67,8 @@ namespace SecurePush
             json.Append('"');
         }
 
-        /// <summary>An object whose members are strings or lists of strings.</summary>
-        public static byte[] Object(params KeyValuePair<string, object>[] members)
-        {
-            var json = new StringBuilder("{");
-            foreach (var member in members)
-            {
-                json.Append(json.Length > 1 ? "," : "");
-                Append(json, member.Key);
-                json.Append(':');
-                if (member.Value is string text)
-                {
-                    Append(json, text);
-                }
-                else
-                {
-                    AppendList(json, (IEnumerable<string>)member.Value);
-                }
-            }
-
-            return Encoding.UTF8.GetBytes(json.Append('}').ToString());
-        }
-
-        /// <summary>A member of an object.</summary>
-        public static KeyValuePair<string, object> Member(string name, object value) =>
-            new KeyValuePair<string, object>(name, value);
-
-        private static void AppendList(StringBuilder json, IEnumerable<string> texts)
+        /// <summary>Adds an array of strings.</summary>
+        public static void Append(StringBuilder json, IEnumerable<string> texts)
         {
             json.Append('[');
             var separator = "";
@@ -107,43 +80,6 @@ namespace SecurePush
             }
 
             json.Append(']');
-        }
-
-        private static char Unit(string text, int position)
-        {
-            var unit = 0;
-            if (position + 5 > text.Length || text[position] != 'u'
-                || !int.TryParse(
-                    text.Substring(position + 1, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture,
-                    out unit))
-            {
-                throw JsonScanner.Malformed();
-            }
-
-            return (char)unit;
-        }
-
-        private static StringBuilder WithoutHalves(StringBuilder text)
-        {
-            for (var position = 0; position < text.Length; position++)
-            {
-                if (!char.IsSurrogate(text[position]))
-                {
-                    continue;
-                }
-
-                if (char.IsHighSurrogate(text[position]) && position + 1 < text.Length
-                    && char.IsLowSurrogate(text[position + 1]))
-                {
-                    position++;
-                }
-                else
-                {
-                    text[position] = '\uFFFD';
-                }
-            }
-
-            return text;
         }
     }
 }

@@ -12,6 +12,9 @@ namespace SecurePush
     /// </summary>
     internal sealed class JsonValue
     {
+        /// <summary>The server's payloads are at most 128 deep; the answer adds three levels.</summary>
+        private const int MaxDepth = 160;
+        private const int MaxStrictDepth = 32;
         private static readonly UTF8Encoding StrictUtf8 = new UTF8Encoding(false, true);
 
         private readonly byte[] bytes;
@@ -35,53 +38,36 @@ namespace SecurePush
         public bool IsArray => bytes[start] == '[';
 
         /// <summary>Reads the value that a text consists of. A byte order mark is no JSON.</summary>
-        /// <exception cref="FormatException">The text is not JSON in UTF-8.</exception>
-        public static JsonValue Parse(byte[] text) => Parse(text, new JsonScanner(text));
-
-        /// <summary>
-        /// Reads a text that has to mean the same to every reader: payloads, and keys. Repeated names, halves of
-        /// surrogate pairs and more than 32 levels are malformed.
-        /// </summary>
-        /// <exception cref="FormatException">It is malformed.</exception>
-        public static JsonValue ParseStrictly(byte[] text)
+        /// <param name="text">The text.</param>
+        /// <param name="isStrict">
+        /// Whether it has to mean the same to every reader, as payloads and keys have: repeated names and more than 32
+        /// levels are malformed.
+        /// </param>
+        /// <exception cref="FormatException">
+        /// The text is not JSON in UTF-8, or has half a surrogate pair.
+        /// </exception>
+        public static JsonValue Parse(byte[] text, bool isStrict = false)
         {
-            var value = Parse(text, new JsonScanner(text, true));
-            value.RequireUniqueNames();
-            return value;
+            RequireUtf8(text);
+            var scanner = new JsonScanner(text, isStrict ? MaxStrictDepth : MaxDepth, isStrict);
+            var start = scanner.SkipBlanks(0);
+            var end = scanner.SkipValue(start, 0);
+            Require(scanner.SkipBlanks(end) == text.Length);
+            return new JsonValue(text, start, end);
         }
 
         /// <summary>The members of an object. Repeated names are malformed.</summary>
         /// <exception cref="FormatException">It is no object.</exception>
-        public IReadOnlyDictionary<string, JsonValue> Members()
-        {
-            var members = new Dictionary<string, JsonValue>(StringComparer.Ordinal);
-            foreach (var member in AllMembers())
-            {
-                Require(!members.ContainsKey(member.Key));
-                members[member.Key] = member.Value;
-            }
-
-            return members;
-        }
-
-        /// <summary>The members of an object in their order, repeated names included.</summary>
-        /// <exception cref="FormatException">It is no object.</exception>
-        public IReadOnlyList<KeyValuePair<string, JsonValue>> AllMembers()
+        public JsonMembers Members()
         {
             Require(IsObject);
-            var members = new List<KeyValuePair<string, JsonValue>>();
-            var scanner = new JsonScanner(bytes);
-            var position = scanner.SkipBlanks(start + 1);
-            while (position < end - 1)
+            var members = new JsonMembers();
+            new JsonScanner(bytes).SkipContainer(start, 0, (name, value) =>
             {
-                var nameEnd = scanner.SkipString(position);
-                var name = new JsonValue(bytes, position, nameEnd).Text();
-                var first = scanner.SkipBlanks(scanner.SkipBlanks(nameEnd) + 1);
-                var last = scanner.SkipValue(first, 1);
-                members.Add(new KeyValuePair<string, JsonValue>(name, new JsonValue(bytes, first, last)));
-                position = AfterComma(scanner, last);
-            }
-
+                var text = name.Text();
+                Require(!members.ContainsKey(text));
+                members.Add(text, value);
+            });
             return members;
         }
 
@@ -91,16 +77,11 @@ namespace SecurePush
         {
             Require(IsArray);
             var elements = new List<JsonValue>();
-            var scanner = new JsonScanner(bytes);
-            var position = scanner.SkipBlanks(start + 1);
-            while (position < end - 1)
+            new JsonScanner(bytes).SkipContainer(start, 0, (name, value) =>
             {
-                var last = scanner.SkipValue(position, 1);
                 Require(elements.Count < limit);
-                elements.Add(new JsonValue(bytes, position, last));
-                position = AfterComma(scanner, last);
-            }
-
+                elements.Add(value);
+            });
             return elements;
         }
 
@@ -108,10 +89,10 @@ namespace SecurePush
         public string Json() => Encoding.UTF8.GetString(bytes, start, end - start);
 
         /// <summary>The value of a string.</summary>
-        /// <exception cref="FormatException">It is no string, or has a wrong escape.</exception>
+        /// <exception cref="FormatException">It is no string.</exception>
         public string Text()
         {
-            Require(IsString && end - start >= 2);
+            Require(IsString);
             return JsonText.Decode(bytes, start + 1, end - 1);
         }
 
@@ -119,9 +100,8 @@ namespace SecurePush
         /// <exception cref="FormatException">It is none.</exception>
         public bool Boolean()
         {
-            var json = end - start <= 5 ? Json() : "";
-            Require(json == "true" || json == "false");
-            return json == "true";
+            Require(bytes[start] == 't' || bytes[start] == 'f');
+            return bytes[start] == 't';
         }
 
         /// <summary>A whole number from 0 to a million.</summary>
@@ -148,29 +128,6 @@ namespace SecurePush
             return number;
         }
 
-        private static JsonValue Parse(byte[] text, JsonScanner scanner)
-        {
-            RequireUtf8(text);
-            var start = scanner.SkipBlanks(0);
-            var end = scanner.SkipValue(start, 0);
-            if (scanner.SkipBlanks(end) != text.Length)
-            {
-                throw JsonScanner.Malformed();
-            }
-
-            return new JsonValue(text, start, end);
-        }
-
-        /// <summary>Refuses repeated names at any level.</summary>
-        private void RequireUniqueNames()
-        {
-            var parts = IsObject ? Members().Values : IsArray ? Elements(int.MaxValue) : new JsonValue[0];
-            foreach (var part in parts)
-            {
-                part.RequireUniqueNames();
-            }
-        }
-
         /// <summary>Other bytes would become U+FFFD, which nobody has written.</summary>
         private static void RequireUtf8(byte[] text)
         {
@@ -182,12 +139,6 @@ namespace SecurePush
             {
                 throw JsonScanner.Malformed();
             }
-        }
-
-        private int AfterComma(JsonScanner scanner, int position)
-        {
-            position = scanner.SkipBlanks(position);
-            return bytes[position] == ',' ? scanner.SkipBlanks(position + 1) : position;
         }
 
         private static void Require(bool condition)

@@ -14,7 +14,7 @@ namespace SecurePush
         private const int MaxActions = 3;
         private static readonly string[] Levels = { "passive", "active", "time-sensitive" };
 
-        private SecretMessage(IReadOnlyDictionary<string, JsonValue> members)
+        private SecretMessage(JsonMembers members)
         {
             Body = Text(members, "Body", 4000) ?? throw JsonScanner.Malformed();
             Title = Text(members, "Title", 200);
@@ -23,10 +23,9 @@ namespace SecurePush
             Thread = Text(members, "Thread", 64);
             var level = Text(members, "Level", 64);
             Level = level == null ? (MessageLevel?)null : (MessageLevel)Array.IndexOf(Levels, level);
-            Data = members.TryGetValue("Data", out var data) ? data.Json() : null;
-            var actions = members.TryGetValue("Actions", out var list)
-                ? list.Elements(MaxActions).Select(action => new MessageAction(action.Members())).ToArray()
-                : new MessageAction[0];
+            Data = members["Data"]?.Json();
+            var actions = (members["Actions"]?.Elements(MaxActions) ?? new JsonValue[0])
+                .Select(action => new MessageAction(action.Members())).ToArray();
             Actions = actions;
             if ((level != null && !Levels.Contains(level))
                 || actions.Select(action => action.Id).Distinct().Count() < actions.Length)
@@ -77,15 +76,10 @@ namespace SecurePush
             }
         }
 
-        internal static string Text(IReadOnlyDictionary<string, JsonValue> members, string name, int maxBytes)
+        internal static string Text(JsonMembers members, string name, int maxBytes)
         {
-            if (!members.TryGetValue(name, out var value))
-            {
-                return null;
-            }
-
-            var text = value.Text();
-            return Encoding.UTF8.GetByteCount(text) <= maxBytes ? text : throw JsonScanner.Malformed();
+            var text = members[name]?.Text();
+            return Encoding.UTF8.GetByteCount(text ?? "") <= maxBytes ? text : throw JsonScanner.Malformed();
         }
     }
 
@@ -105,11 +99,11 @@ namespace SecurePush
     /// <summary>Something that the user can do with a message.</summary>
     public sealed class MessageAction
     {
-        internal MessageAction(IReadOnlyDictionary<string, JsonValue> members)
+        internal MessageAction(JsonMembers members)
         {
             Id = SecretMessage.Text(members, "Id", 32);
             Title = SecretMessage.Text(members, "Title", 64);
-            TakesInput = members.TryGetValue("Input", out var input) && input.Boolean();
+            TakesText = members["Input"]?.Boolean() ?? false;
             if (!IsId(Id) || string.IsNullOrEmpty(Title))
             {
                 throw JsonScanner.Malformed();
@@ -123,7 +117,7 @@ namespace SecurePush
         public string Title { get; }
 
         /// <summary>Whether the user can write a text with it.</summary>
-        public bool TakesInput { get; }
+        public bool TakesText { get; }
 
         internal static bool IsId(string text) =>
             !string.IsNullOrEmpty(text) && text.Length <= 32 && text.All(character =>

@@ -47,11 +47,11 @@ namespace SecurePush
             var thread = string.IsNullOrEmpty(message.Thread) ? "" : Element(
                 "header", "id", message.Thread, "title", message.Title ?? message.Thread, "arguments", ThreadArgument);
             var title = message.Title == null ? "" : "<text>" + Escaped(message.Title, MaxTextBytes) + "</text>";
-            var inputs = message.Actions.Where(action => action.TakesInput)
+            var inputs = message.Actions.Where(action => action.TakesText)
                 .Select(action => Element("input", "id", action.Id, "type", "text"));
             var buttons = message.Actions.Select(action => Element(
                 "action", "content", action.Title, "arguments", AnswerMark + secret.Id + "/" + action.Id,
-                action.TakesInput ? "hint-inputId" : "activationType", action.TakesInput ? action.Id : "foreground"));
+                action.TakesText ? "hint-inputId" : "activationType", action.TakesText ? action.Id : "foreground"));
             var actions = message.Actions.Count == 0
                 ? ""
                 : "<actions>" + string.Concat(inputs.Concat(buttons)) + "</actions>";

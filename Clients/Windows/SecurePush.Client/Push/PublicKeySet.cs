@@ -40,16 +40,10 @@ namespace SecurePush
                 throw new FormatException("The JWK Set is too long.");
             }
 
-            var members = JsonValue.ParseStrictly(jwkSet).Members();
-            if (!members.TryGetValue("keys", out var list))
-            {
-                throw new FormatException("The JWK Set has no keys.");
-            }
-
             var found = new List<PublicKey>();
-            foreach (var element in list.Elements(int.MaxValue))
+            foreach (var element in JsonValue.Parse(jwkSet, true).Members().Required("keys").Elements(int.MaxValue))
             {
-                var key = element.IsObject ? element.Members() : new Dictionary<string, JsonValue>();
+                var key = element.IsObject ? element.Members() : new JsonMembers();
 
                 // Only private and symmetric keys have these (RFC 7518, section 6).
                 if (key.ContainsKey("d") || key.ContainsKey("k"))
@@ -101,7 +95,7 @@ namespace SecurePush
         public string Id { get; }
 
         /// <summary>Reads a key; <c>null</c> if it is of another kind, or not canonical.</summary>
-        public static PublicKey FromJwk(IReadOnlyDictionary<string, JsonValue> members)
+        public static PublicKey FromJwk(JsonMembers members)
         {
             if (Text(members, "kty") != "EC" || Text(members, "crv") != "P-256")
             {
@@ -118,10 +112,10 @@ namespace SecurePush
         }
 
         /// <summary>The members of the JWK of a point, in the order of RFC 7638.</summary>
-        public static byte[] Jwk(byte[] point) => JsonText.Object(
-            JsonText.Member("crv", "P-256"), JsonText.Member("kty", "EC"),
-            JsonText.Member("x", Base64Url.Encode(point.Skip(1).Take(32).ToArray())),
-            JsonText.Member("y", Base64Url.Encode(point.Skip(33).ToArray())));
+        public static byte[] Jwk(byte[] point) => new JsonWriter()
+            .Text("crv", "P-256").Text("kty", "EC")
+            .Text("x", Base64Url.Encode(point.Skip(1).Take(32).ToArray()))
+            .Text("y", Base64Url.Encode(point.Skip(33).ToArray())).Bytes();
 
         /// <summary>
         /// What two people compare: the first 16 bytes of the thumbprint, as 8 groups of 4 hexadecimal digits.
@@ -140,7 +134,7 @@ namespace SecurePush
             }
         }
 
-        private static string Text(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value) && value.IsString ? value.Text() : null;
+        private static string Text(JsonMembers members, string name) =>
+            members[name]?.IsString == true ? members[name].Text() : null;
     }
 }

@@ -36,7 +36,7 @@ namespace SecurePush
         /// Withdrawn notifications that this device may have been the first to read: the server is asked whether they
         /// still exist.
         /// </summary>
-        internal List<PushId> Questioned { get; private set; } = new List<PushId>();
+        internal List<PushId> Unconfirmed { get; private set; } = new List<PushId>();
 
         /// <summary>What was shown and the server has not been told, oldest first.</summary>
         internal List<ShownReport> Unreported { get; private set; } = new List<ShownReport>();
@@ -73,7 +73,7 @@ namespace SecurePush
         {
             var copy = (ClientState)MemberwiseClone();
             copy.Ledger = Ledger.Clone();
-            copy.Questioned = new List<PushId>(Questioned);
+            copy.Unconfirmed = new List<PushId>(Unconfirmed);
             copy.Unreported = new List<ShownReport>(Unreported);
             return copy;
         }
@@ -99,7 +99,7 @@ namespace SecurePush
                 UserChanges = other.UserChanges;
                 Ledger = new SecretLedger();
                 Cursor = null;
-                Questioned.Clear();
+                Unconfirmed.Clear();
                 Unreported.Clear();
             }
 
@@ -107,7 +107,7 @@ namespace SecurePush
             Ledger.Merge(other.Ledger);
             Cursor = other.Cursor ?? Cursor;
             IsPrompted = other.IsPrompted;
-            Questioned.AddRange(other.Questioned.Where(id => !Questioned.Contains(id)).ToList());
+            Unconfirmed.AddRange(other.Unconfirmed.Where(id => !Unconfirmed.Contains(id)).ToList());
             other.Unreported.ForEach(Report);
 
             // A state that could not be read knows nothing of them. The registration of another device was forgotten.
@@ -159,7 +159,7 @@ namespace SecurePush
             Ledger = new SecretLedger();
             Cursor = null;
             IsPrompted = false;
-            Questioned.Clear();
+            Unconfirmed.Clear();
             Unreported.Clear();
             Owner = newOwner;
             UserChanges++;
@@ -196,7 +196,7 @@ namespace SecurePush
             var entry = Ledger.Find(id);
             if (entry?.MayHaveBeenRead == true || (!isSigned && entry?.Progress != Progress.Withdrawn))
             {
-                AddBounded(Questioned, id);
+                AddBounded(Unconfirmed, id);
                 return false;
             }
 
@@ -207,7 +207,7 @@ namespace SecurePush
         /// <summary>Notes that a notification is withdrawn for good.</summary>
         internal void EndWithdrawn(PushId id, double now, ClientLimits limits)
         {
-            Questioned.Remove(id);
+            Unconfirmed.Remove(id);
             Ledger.Withdraw(id, now, limits);
         }
 
@@ -262,7 +262,7 @@ namespace SecurePush
 
             var isFirstReader = !secret.WasRead || request.IsRepeated;
             var entry = Ledger.Find(secret.Id);
-            if (isSigned && Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending
+            if (isSigned && Unconfirmed.Contains(secret.Id) && entry?.Progress == Progress.Pending
                 && !entry.IsFirstReader && !isFirstReader)
             {
                 EndWithdrawn(secret.Id, now, limits);
@@ -273,7 +273,7 @@ namespace SecurePush
             var claim = Ledger.Claim(secret.Id, process, isFirstReader, now, limits);
             if (claim.IsGranted && wasWithdrawn)
             {
-                AddBounded(Questioned, secret.Id);
+                AddBounded(Unconfirmed, secret.Id);
             }
 
             return claim;

@@ -2,7 +2,6 @@ using System;
 using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
-using System.Text;
 
 namespace SecurePush
 {
@@ -11,12 +10,12 @@ namespace SecurePush
     {
         public static byte[] Encode(ClientState state)
         {
-            var json = new Writer();
+            var json = new JsonWriter();
             json.Text("owner", state.Owner);
             json.Number("userChanges", state.UserChanges);
             json.Text("cursor", state.Cursor?.ToString());
             json.Number("prompted", state.IsPrompted ? 1 : 0);
-            json.List("questioned", state.Questioned.Select(id => id.ToString()));
+            json.List("questioned", state.Unconfirmed.Select(id => id.ToString()));
             json.List("unreported", state.Unreported.Select(report => report.ToString()));
             json.Text("installation", state.Registration.InstallationId);
             json.Text("user", state.Registration.UserName);
@@ -33,7 +32,7 @@ namespace SecurePush
             json.Text("leaseProcess", state.LeaseProcess);
             json.Number("leaseTakenAt", state.LeaseTakenAt);
             json.List("ledger", state.Ledger.Entries.Select(Line));
-            return Encoding.UTF8.GetBytes(json.ToString());
+            return json.Bytes();
         }
 
         public static ClientState Decode(byte[] data)
@@ -41,24 +40,24 @@ namespace SecurePush
             var members = JsonValue.Parse(data).Members();
             var state = new ClientState
             {
-                Owner = Text(members, "owner"),
-                UserChanges = (int)Math.Max(0, Math.Min(int.MaxValue - 1, Number(members, "userChanges") ?? 0)),
-                Cursor = PushId.From(Text(members, "cursor")),
-                IsPrompted = Number(members, "prompted") == 1,
+                Owner = members["owner"]?.Text(),
+                UserChanges = (int)Math.Max(0, Math.Min(int.MaxValue - 1, members["userChanges"]?.Number() ?? 0)),
+                Cursor = PushId.From(members["cursor"]?.Text()),
+                IsPrompted = members["prompted"]?.Number() == 1,
                 Registration = new RegistrationRecord(
-                    Installation(Text(members, "installation")), Text(members, "user"), Text(members, "digest"),
-                    Number(members, "registeredAt"), Text(members, "keyDigest")),
-                KeyOwner = Text(members, "keyOwner"),
-                LastDeparture = Text(members, "departure"),
-                DeviceMark = Text(members, "deviceMark"),
-                PushKeysAskedAt = Number(members, "pushKeysAskedAt"),
-                LeaseProcess = Text(members, "leaseProcess"),
-                LeaseTakenAt = Number(members, "leaseTakenAt") ?? 0,
+                    Installation(members["installation"]?.Text()), members["user"]?.Text(), members["digest"]?.Text(),
+                    members["registeredAt"]?.Number(), members["keyDigest"]?.Text()),
+                KeyOwner = members["keyOwner"]?.Text(),
+                LastDeparture = members["departure"]?.Text(),
+                DeviceMark = members["deviceMark"]?.Text(),
+                PushKeysAskedAt = members["pushKeysAskedAt"]?.Number(),
+                LeaseProcess = members["leaseProcess"]?.Text(),
+                LeaseTakenAt = members["leaseTakenAt"]?.Number() ?? 0,
             };
             state.ReplacePushKeys(
                 PublicKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
-                Number(members, "pushKeysReadAt"));
-            state.Questioned.AddRange(List(members, "questioned").Select(Id));
+                members["pushKeysReadAt"]?.Number());
+            state.Unconfirmed.AddRange(List(members, "questioned").Select(Id));
             state.Unreported.AddRange(List(members, "unreported").Select(Report));
             foreach (var line in List(members, "ledger"))
             {
@@ -105,62 +104,7 @@ namespace SecurePush
 
         private static PushId Id(string text) => PushId.From(text) ?? throw JsonScanner.Malformed();
 
-        private static string Text(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value) ? value.Text() : null;
-
-        private static double? Number(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value) ? value.Number() : (double?)null;
-
-        private static IEnumerable<string> List(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value)
-                ? value.Elements(int.MaxValue).Select(element => element.Text()).ToList()
-                : new List<string>();
-
-        /// <summary>Writes the members of one object. What is <c>null</c> is left out.</summary>
-        internal sealed class Writer
-        {
-            private readonly StringBuilder json = new StringBuilder("{");
-
-            public void Text(string name, string value)
-            {
-                if (value != null)
-                {
-                    Name(name);
-                    JsonText.Append(json, value);
-                }
-            }
-
-            public void Number(string name, double? value)
-            {
-                if (value != null)
-                {
-                    Name(name);
-                    json.Append(value.Value.ToString("R", CultureInfo.InvariantCulture));
-                }
-            }
-
-            public void List(string name, IEnumerable<string> values)
-            {
-                Name(name);
-                var separator = "[";
-                foreach (var value in values)
-                {
-                    json.Append(separator);
-                    JsonText.Append(json, value);
-                    separator = ",";
-                }
-
-                json.Append(separator == "[" ? "[]" : "]");
-            }
-
-            public override string ToString() => json + "}";
-
-            private void Name(string name)
-            {
-                json.Append(json.Length > 1 ? "," : "");
-                JsonText.Append(json, name);
-                json.Append(':');
-            }
-        }
+        private static IEnumerable<string> List(JsonMembers members, string name) =>
+            (members[name]?.Elements(int.MaxValue) ?? new JsonValue[0]).Select(element => element.Text());
     }
 }

@@ -1,4 +1,3 @@
-using System.Collections.Generic;
 using System.Linq;
 using System.Text;
 
@@ -12,36 +11,35 @@ namespace SecurePush
 
         public static byte[] Encode(StoredCredentials credentials)
         {
-            var json = new ClientStateCodec.Writer();
+            var json = new JsonWriter();
             json.Text("userName", credentials.UserName);
             json.Text("accessToken", credentials.AccessToken);
             json.Number("expiresAt", credentials.ExpiresAt);
             json.Text("refreshToken", credentials.RefreshToken);
             json.Text("password", credentials.Password);
             json.List("departures", credentials.Departures.Select(Text));
-            return Encoding.UTF8.GetBytes(json.ToString());
+            return json.Bytes();
         }
 
         /// <exception cref="System.FormatException">It is damaged.</exception>
         public static StoredCredentials Decode(byte[] data)
         {
             var members = JsonValue.Parse(data).Members();
-            var credentials = new StoredCredentials(Text(members, "userName"))
+            var credentials = new StoredCredentials(members["userName"]?.Text())
             {
-                AccessToken = Text(members, "accessToken"),
-                ExpiresAt = members.TryGetValue("expiresAt", out var seconds) ? seconds.Number() : (double?)null,
-                RefreshToken = Text(members, "refreshToken"),
-                Password = Text(members, "password"),
+                AccessToken = members["accessToken"]?.Text(),
+                ExpiresAt = members["expiresAt"]?.Number(),
+                RefreshToken = members["refreshToken"]?.Text(),
+                Password = members["password"]?.Text(),
             };
-            var departures = members.TryGetValue("departures", out var list)
-                ? list.Elements(MaxDepartures).Select(element => Departure(element.Text())).ToList()
-                : new List<Departure>();
-            return credentials.With(departures) ?? throw JsonScanner.Malformed();
+            var departures = members["departures"]?.Elements(MaxDepartures) ?? new JsonValue[0];
+            return credentials.With(departures.Select(element => Departure(element.Text())))
+                ?? throw JsonScanner.Malformed();
         }
 
         private static string Text(Departure departure)
         {
-            var json = new ClientStateCodec.Writer();
+            var json = new JsonWriter();
             json.Text("id", departure.Id);
             json.Number("at", departure.At);
             json.Text("url", departure.Url);
@@ -56,18 +54,15 @@ namespace SecurePush
         private static Departure Departure(string json)
         {
             var members = JsonValue.Parse(Encoding.UTF8.GetBytes(json)).Members();
-            var departure = SecurePush.Departure.Restored(AnswerMembers.Required(members, "id").Text());
-            departure.At = AnswerMembers.Required(members, "at").Number();
-            departure.Url = AnswerMembers.Required(members, "url").Text();
-            departure.UserName = Text(members, "userName");
-            departure.InstallationId = ClientStateCodec.Installation(Text(members, "installation"));
-            departure.AccessToken = Text(members, "accessToken");
-            departure.RefreshToken = Text(members, "refreshToken");
-            departure.IsForgetting = AnswerMembers.Required(members, "forgetting").Number() == 1;
+            var departure = SecurePush.Departure.Restored(members.Required("id").Text());
+            departure.At = members.Required("at").Number();
+            departure.Url = members.Required("url").Text();
+            departure.UserName = members["userName"]?.Text();
+            departure.InstallationId = ClientStateCodec.Installation(members["installation"]?.Text());
+            departure.AccessToken = members["accessToken"]?.Text();
+            departure.RefreshToken = members["refreshToken"]?.Text();
+            departure.IsForgetting = members.Required("forgetting").Number() == 1;
             return departure;
         }
-
-        private static string Text(IReadOnlyDictionary<string, JsonValue> members, string name) =>
-            members.TryGetValue(name, out var value) ? value.Text() : null;
     }
 }

@@ -1,4 +1,3 @@
-using System.Collections.Generic;
 
 namespace SecurePush
 {
@@ -42,24 +41,9 @@ namespace SecurePush
 
         /// <summary>The body of the request.</summary>
         /// <param name="installation">The installation's ID; <c>null</c> if there is none.</param>
-        public byte[] Body(string installation)
-        {
-            var members = new List<KeyValuePair<string, object>>
-            {
-                JsonText.Member("Text", IsGeneric ? Generic : "secret"), JsonText.Member("Sdk", Sdk),
-            };
-            if (Code != null)
-            {
-                members.Add(JsonText.Member("Code", Code));
-            }
-
-            if (installation != null)
-            {
-                members.Add(JsonText.Member("DeviceId", installation));
-            }
-
-            return JsonText.Object(members.ToArray());
-        }
+        public byte[] Body(string installation) => new JsonWriter()
+            .Text("Text", IsGeneric ? Generic : "secret").Text("Sdk", Sdk).Text("Code", Code)
+            .Text("DeviceId", installation).Bytes();
 
         public override string ToString() => Id + (IsGeneric ? " " + Generic : "") + (Code == null ? "" : " " + Code);
     }

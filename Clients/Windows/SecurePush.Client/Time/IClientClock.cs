@@ -30,6 +30,25 @@ namespace SecurePush
         Task SleepAsync(double seconds, CancellationToken cancellation);
     }
 
+    /// <summary>Helps with clocks.</summary>
+    internal static class ClientClockExtensions
+    {
+        /// <summary>Waits, and tells whether the time has passed; not if the token is cancelled before.</summary>
+        public static async Task<bool> TrySleepAsync(
+            this IClientClock clock, double seconds, CancellationToken cancellation)
+        {
+            try
+            {
+                await clock.SleepAsync(seconds, cancellation);
+                return true;
+            }
+            catch (OperationCanceledException)
+            {
+                return false;
+            }
+        }
+    }
+
     /// <summary>The clock of the system.</summary>
     public sealed class SystemClientClock : IClientClock
     {

@@ -171,6 +171,23 @@ namespace SecurePush.Tests
             Assert.That(await app.Client.EncryptionKeyFingerprintAsync(), Is.Null);
         });
 
+        /// <summary>The message may be for another key than the one that cannot be used now.</summary>
+        [Test]
+        public void AKeyThatCannotBeUsedNowDoesNotHideTheOthers() => SimulatedDevice.Run(async device =>
+        {
+            var platform = new CountingCryptography();
+            var pairs = new[] { await platform.MakeKeyAsync(), await platform.MakeKeyAsync() };
+            platform.Unusable = pairs[0].PrivateKey;
+            var sender = device.Sender;
+            var envelope = new Envelope(Envelope.Read(sender.Seal("\"x\"", "phone", pairs[1].PublicKey)));
+            var content = await envelope.OpenAsync(sender.Recipient, "phone", pairs, platform);
+            Assert.That(content.Value.Text(), Is.EqualTo("x"));
+            envelope = new Envelope(Envelope.Read(sender.Seal("\"x\"", "phone", pairs[0].PublicKey)));
+            var problem = envelope.OpenAsync(sender.Recipient, "phone", pairs, platform).ContinueWith(
+                task => task.Exception?.InnerException);
+            Assert.That(await problem, Is.InstanceOf<InvalidOperationException>());
+        });
+
         [Test]
         public void TheKeysOfAPlatformAreRemovedFromIt() => SimulatedDevice.Run(async device =>
         {
@@ -246,7 +263,7 @@ namespace SecurePush.Tests
             device.Server.Find(id).IsRead = true;
             device.Server.Intercept = request => throw new TransportException(TransportError.Unreachable);
             await app.Client.HandleAsync(IncomingPush.FromRaw(id + " withdraw"));
-            Assert.That(device.Disk.Read().Questioned, Is.Empty);
+            Assert.That(device.Disk.Read().Unconfirmed, Is.Empty);
             device.Server.Intercept = request => null;
             var wake = app.Client.HandleAsync(IncomingPush.FromRaw(id.ToString()));
             await device.Clock.SleepAsync(0.02, System.Threading.CancellationToken.None);
@@ -266,6 +283,8 @@ namespace SecurePush.Tests
 
             public List<byte[]> Removed { get; } = new List<byte[]>();
 
+            public byte[] Unusable { get; set; }
+
             public async Task<EncryptionKeyPair> MakeKeyAsync()
             {
                 var pair = await inner.MakeKeyAsync();
@@ -279,8 +298,9 @@ namespace SecurePush.Tests
                 return Task.FromResult(true);
             }
 
-            public Task<byte[]> AgreeAsync(byte[] privateKey, byte[] publicKey) =>
-                inner.AgreeAsync(privateKey, publicKey);
+            public Task<byte[]> AgreeAsync(byte[] privateKey, byte[] publicKey) => privateKey == Unusable
+                ? throw new InvalidOperationException()
+                : inner.AgreeAsync(privateKey, publicKey);
 
             public bool IsPublicKey(byte[] bytes) => inner.IsPublicKey(bytes);
 

@@ -35,8 +35,8 @@ namespace SecurePush.Tests
         public void StringsAreUnescaped()
         {
             Assert.That(
-                Value("\"a\\\"\\\\\\/\\b\\f\\n\\r\\tA€\\uD834\\uDD1E\\ud834\""),
-                Is.EqualTo("a\"\\/\b\f\n\r\tA€\ud834\udd1e\ufffd"));
+                Value("\"a\\\"\\\\\\/\\b\\f\\n\\r\\tA€\\uD834\\uDD1E\""),
+                Is.EqualTo("a\"\\/\b\f\n\r\tA€\ud834\udd1e"));
             Assert.That(Payload("\"plain\"").WasRead);
         }
 
@@ -51,6 +51,9 @@ namespace SecurePush.Tests
         [TestCase("\"\\u00g0\"")]
         [TestCase("\"\u0001\"")]
         [TestCase("{\"a\":\"\\x\"}")]
+        [TestCase("\"\\ud834\"")]
+        [TestCase("\"\\udd1e\"")]
+        [TestCase("\"\\ud834\\u0041\"")]
         [TestCase("[\"\\u12\"]")]
         [TestCase("[\"\\u12")]
         [TestCase("[\"\\")]

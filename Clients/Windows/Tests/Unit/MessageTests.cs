@@ -163,6 +163,8 @@ namespace SecurePush.Tests
                 var late = await app.Client.HandleAsync(device.Push(over));
                 Assert.That(late.Code.ToString(), Is.EqualTo("SP-EXPIRED"));
                 Assert.That(device.Screen.Notices.Single().Code.ToString(), Is.EqualTo("SP-EXPIRED"));
+                var read = await app.Client.ReadAsync(over).ContinueWith(task => task.Exception?.InnerException);
+                Assert.That((read as SecurePushException)?.Code.ToString(), Is.EqualTo("SP-EXPIRED"));
                 Assert.That(device.Screen.Secrets, Has.Count.EqualTo(3));
             }, configuration => configuration.EncryptsEndToEnd = true);
 

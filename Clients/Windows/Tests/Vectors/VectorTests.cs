@@ -156,7 +156,7 @@ namespace SecurePush.Tests
             var message = secret.Message;
             var actions = message?.Actions.Select(action => (object)new Dictionary<string, object>
             {
-                { "Id", action.Id }, { "Title", action.Title }, { "Input", action.TakesInput },
+                { "Id", action.Id }, { "Title", action.Title }, { "Input", action.TakesText },
             }).ToList();
             return new Dictionary<string, object>
             {

@@ -90,6 +90,17 @@ class InboxTests {
         assertEquals("SP-401", code { client().secret(device.push(server.send())) })
     }
 
+    /** Otherwise the next call of `register` would take the device for registered, and no pushes would come. */
+    @Test
+    fun thisDeviceCanBeRegisteredAgainAfterItWasRemoved() = simulation.run {
+        device.logIn()
+        val client = client()
+        val own = PushDevice(PushDevice.Platform.FCM_V1, "channel")
+        client.removeDevice(client.register(own))
+        assertTrue(server.installations.isEmpty())
+        assertEquals(setOf(client.register(own)), server.installations.keys)
+    }
+
     @Test
     fun devicesAreListedAndRemoved() = simulation.run {
         device.logIn()

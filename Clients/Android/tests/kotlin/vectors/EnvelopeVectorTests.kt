@@ -23,6 +23,7 @@ import securepush.RegistrationRecord
 import securepush.SecretNotification
 import securepush.SecurePushClient
 import securepush.SecurePushConfiguration
+import securepush.SecurePushFailure
 import securepush.SenderKeySet
 import securepush.SoftwareEnvelopeKey
 import securepush.android.KeystoreEnvelopeVault
@@ -62,7 +63,7 @@ class EnvelopeVectorTests {
             val seen = try {
                 val opened = client(vector, key).open(sealed)
                 if (isRight(opened, opened !== sealed, expected)) "opened" else "opened to something else"
-            } catch (e: Envelope.Unopened) {
+            } catch (e: SecurePushFailure) {
                 e.code.rawValue
             }
             val should = if (expected.getBoolean("opened")) "opened" else expected.getString("reason")

@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 
 /// The answer to `GET /api/notifications/{id}`.
 struct SecretAnswer: Sendable {
@@ -11,14 +12,8 @@ struct SecretAnswer: Sendable {
     /// - Parameter id: the ID that was asked for.
     /// - Throws: ``InvalidAnswer``.
     init(_ data: Data, for id: PushID) throws(InvalidAnswer) {
-        do {
-            (secret, unread) = try AnswerReader.read(data) { reader, span in
-                let members = try reader.members(span)
-                guard let secret = try SecretNotification(members, reader) else { throw AnswerReader.Malformed() }
-                return (secret, try members["Unread"].map(reader.count))
-            }
-        } catch {
-            throw InvalidAnswer(code: .malformedAnswer)
+        (secret, unread) = try AnswerObject.read(data) { answer in
+            (try AnswerObject.require(SecretNotification(answer)), try answer.count("Unread"))
         }
         guard secret.id == id else { throw InvalidAnswer(code: .wrongID) }
     }
@@ -43,26 +38,13 @@ struct InboxAnswer: Sendable {
     ///
     /// - Throws: ``InvalidAnswer``.
     init(_ data: Data) throws(InvalidAnswer) {
-        do {
-            (entries, unread, hasNext) = try AnswerReader.read(data) { reader, span in
-                let members = try reader.members(span)
-                guard let list = members["Notifications"], let unread = members["Unread"] else {
-                    throw AnswerReader.Malformed()
-                }
-                let entries = try reader.elements(list, atMost: Self.maxEntries).map { element in
-                    let members = try reader.members(element)
-                    guard let id = try members["Id"].map(reader.string).flatMap({ PushID($0) }) else {
-                        throw AnswerReader.Malformed()
-                    }
-                    return Entry(
-                        id: id, secret: try SecretNotification(members, reader),
-                        createdAt: try members["CreatedAt"].flatMap(reader.date),
-                        isRead: try members["Read"].map(reader.boolean) ?? false)
-                }
-                return (entries, try reader.count(unread), members["Next"] != nil)
+        (entries, unread, hasNext) = try AnswerObject.read(data) { answer in
+            let entries = try answer.elements("Notifications", atMost: Self.maxEntries).map { entry in
+                Entry(
+                    id: try entry.pushID(), secret: try SecretNotification(entry), createdAt: entry.date("CreatedAt"),
+                    isRead: try entry.boolean("Read") ?? false)
             }
-        } catch {
-            throw InvalidAnswer(code: .malformedAnswer)
+            return (entries, try AnswerObject.require(answer.count("Unread")), answer["Next"] != nil)
         }
     }
 
@@ -77,17 +59,13 @@ struct InvalidAnswer: Error {
 
 extension SecretNotification {
     /// `nil` if the members have no payload.
-    fileprivate init?(_ members: AnswerReader.Members, _ reader: AnswerReader) throws {
-        guard let payload = members["Payload"] else { return nil }
-        guard let id = try members["Id"].map(reader.string).flatMap({ PushID($0) }) else {
-            throw AnswerReader.Malformed()
-        }
+    fileprivate init?(_ answer: AnswerObject) throws {
+        guard let payload = answer["Payload"] else { return nil }
         self.init(
-            id: id, message: reader.isString(payload) ? PushMessage(body: try reader.string(payload)) : nil,
-            json: reader.json(payload),
-            wasRead: try members["Read"].map(reader.boolean) ?? false)
+            id: try answer.pushID(), message: payload.text.map { PushMessage(body: $0) },
+            json: String(decoding: payload.json, as: UTF8.self), wasRead: try answer.boolean("Read") ?? false)
         // A mode of a later server is stricter than those that are known.
-        if let mode = members["Display"] { display = DisplayMode(rawValue: try reader.string(mode)) ?? .app }
-        expiresAt = try members["ExpiresAt"].flatMap(reader.date)
+        if let mode = try answer.text("Display") { display = DisplayMode(rawValue: mode) ?? .app }
+        expiresAt = answer.date("ExpiresAt")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushEnvelope
 
 /// A page of `GET /api/installations`. The push channels in it are secrets, and are not kept.
 struct DevicesAnswer: Sendable {
@@ -11,23 +12,14 @@ struct DevicesAnswer: Sendable {
     /// - Parameter own: the ID of this device.
     /// - Throws: ``InvalidAnswer``.
     init(_ data: Data, own: String?) throws(InvalidAnswer) {
-        do {
-            (devices, hasNext) = try AnswerReader.read(data) { reader, span in
-                let members = try reader.members(span)
-                guard let list = members["Installations"] else { throw AnswerReader.Malformed() }
-                let devices = try reader.elements(list, atMost: Self.maxEntries).map { element in
-                    let members = try reader.members(element)
-                    guard let id = try members["installationId"].map(reader.string), Self.isID(id),
-                        let platform = try members["platform"].map(reader.string)
-                    else { throw AnswerReader.Malformed() }
-                    return RegisteredDevice(
-                        id: id, platform: platform, lastSeenAt: try members["LastSeenAt"].flatMap(reader.date),
-                        isThisDevice: id == own)
-                }
-                return (devices, members["Next"] != nil)
+        (devices, hasNext) = try AnswerObject.read(data) { answer in
+            let devices = try answer.elements("Installations", atMost: Self.maxEntries).map { entry in
+                let id = try AnswerObject.require(entry.text("installationId").flatMap { Self.isID($0) ? $0 : nil })
+                return RegisteredDevice(
+                    id: id, platform: try AnswerObject.require(entry.text("platform")),
+                    lastSeenAt: entry.date("LastSeenAt"), isThisDevice: id == own)
             }
-        } catch {
-            throw InvalidAnswer(code: .malformedAnswer)
+            return (devices, answer["Next"] != nil)
         }
     }
 
@@ -40,11 +32,4 @@ struct DevicesAnswer: Sendable {
 
     /// The most that the server sends on a page.
     static let maxEntries = 100
-}
-
-extension AnswerReader {
-    /// A time of RFC 3339 with thousandths of a second, as the server writes it; `nil` for another text.
-    func date(_ span: Range<Int>) throws -> Date? {
-        try? Date(string(span), strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
 }

@@ -43,10 +43,8 @@ internal object AnswerForm {
     fun endsSession(response: TransportResponse): Boolean {
         if (response.status != 400 || mediaType(response) != JSON) return isOwnUnauthorized(response)
         return try {
-            JsonReader.read(response.body) { reader, span ->
-                reader.members(span)["error"]?.let { reader.string(it) } == "invalid_grant"
-            }
-        } catch (e: JsonReader.Malformed) {
+            JsonValue.parse(response.body).members()["error"]?.text() == "invalid_grant"
+        } catch (e: JsonValue.Malformed) {
             false
         }
     }

@@ -1,9 +1,7 @@
 package securepush
 
+import java.time.DateTimeException
 import java.time.Instant
-
-/** An answer that cannot be used. */
-internal class AnswerFault(val code: DiagnosticCode) : Exception(code.rawValue)
 
 /** The answer to `GET /api/notifications/{id}`. */
 internal class SecretAnswer(
@@ -16,15 +14,13 @@ internal class SecretAnswer(
          * Reads the answer.
          *
          * @param id the ID that was asked for.
-         * @throws AnswerFault
+         * @throws SecurePushFailure
          */
         fun read(body: ByteArray, id: PushID): SecretAnswer {
-            val answer = readAnswer(body) { reader, span ->
-                val members = reader.members(span)
-                val secret = readSecret(members, reader) ?: throw JsonReader.Malformed()
-                SecretAnswer(secret, members["Unread"]?.let { reader.count(it) })
+            val answer = readAnswer(body) { members ->
+                SecretAnswer(readSecret(members) ?: throw JsonValue.Malformed(), members["Unread"]?.count())
             }
-            if (answer.secret.id != id) throw AnswerFault(DiagnosticCode.WRONG_ID)
+            if (answer.secret.id != id) throw SecurePushFailure(DiagnosticCode.WRONG_ID)
             return answer
         }
     }
@@ -47,40 +43,40 @@ internal class InboxAnswer(
         /**
          * Reads the answer.
          *
-         * @throws AnswerFault
+         * @throws SecurePushFailure
          */
-        fun read(body: ByteArray): InboxAnswer = readAnswer(body) { reader, span ->
-            val members = reader.members(span)
-            val list = members["Notifications"] ?: throw JsonReader.Malformed()
-            val unread = members["Unread"] ?: throw JsonReader.Malformed()
-            val entries = reader.elements(list, MAX_ENTRIES).map { element ->
-                val entry = reader.members(element)
-                Entry(
-                    readId(entry, reader), readSecret(entry, reader),
-                    time(entry["CreatedAt"]?.takeIf { reader.isString(it) }?.let { reader.string(it) }),
-                    entry["Read"]?.let { reader.boolean(it) } ?: false
-                )
+        fun read(body: ByteArray): InboxAnswer = readAnswer(body) { members ->
+            val entries = members.required("Notifications").elements(MAX_ENTRIES).map { element ->
+                val entry = element.members()
+                Entry(readId(entry), readSecret(entry), time(entry["CreatedAt"]), entry.flag("Read"))
             }
-            InboxAnswer(entries, reader.count(unread), members.containsKey("Next"))
+            InboxAnswer(entries, members.required("Unread").count(), "Next" in members)
         }
     }
 }
 
-internal fun <R> readAnswer(body: ByteArray, read: (JsonReader, Span) -> R): R = try {
-    JsonReader.read(body, false, read)
-} catch (e: JsonReader.Malformed) {
-    throw AnswerFault(DiagnosticCode.MALFORMED_ANSWER)
+/** @throws SecurePushFailure if the answer is malformed. */
+internal fun <R> readAnswer(body: ByteArray, read: (Map<String, JsonValue>) -> R): R = try {
+    read(JsonValue.parse(body).members())
+} catch (e: JsonValue.Malformed) {
+    throw SecurePushFailure(DiagnosticCode.MALFORMED_ANSWER)
 }
 
-private fun readId(members: Map<String, Span>, reader: JsonReader): PushID =
-    members["Id"]?.let { PushID.of(reader.string(it)) } ?: throw JsonReader.Malformed()
+private fun readId(members: Map<String, JsonValue>): PushID =
+    PushID.of(members["Id"]?.text()) ?: throw JsonValue.Malformed()
+
+/** A time of the server (RFC 3339); `null` if it is something else. */
+internal fun time(value: JsonValue?): Instant? = try {
+    value?.textOrNull()?.let { Instant.parse(it) }
+} catch (e: DateTimeException) {
+    null
+}
 
 /** `null` if the members have no payload. */
-private fun readSecret(members: Map<String, Span>, reader: JsonReader): SecretNotification? {
+private fun readSecret(members: Map<String, JsonValue>): SecretNotification? {
     val payload = members["Payload"] ?: return null
     return SecretNotification(
-        readId(members, reader), reader.json(payload), members["Read"]?.let { reader.boolean(it) } ?: false,
-        members["Display"]?.let { Display.of(reader.string(it)) } ?: Display.FULL,
-        time(members["ExpiresAt"]?.takeIf { reader.isString(it) }?.let { reader.string(it) })
+        readId(members), payload.json(), members.flag("Read"),
+        members["Display"]?.let { Display.of(it.text()) } ?: Display.FULL, time(members["ExpiresAt"])
     )
 }

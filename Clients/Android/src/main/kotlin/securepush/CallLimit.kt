@@ -21,25 +21,17 @@ internal class CallLimit(private val clock: ClientClock, private val threads: Cl
         val now = clock.uptime
         if (isStuck && overdue.get() >= MAX_OVERDUE && now - lastCall < MILLIS) throw Overdue()
         lastCall = now
-        val ending = AtomicReference<Ending<R>>()
+        val ending = AtomicReference<Result<R>>()
         val done = threads.newSignal()
         threads.start {
-            // Whatever it is, the one who waits gets it.
-            val end = try {
-                Ending(work(), null)
-            } catch (e: Throwable) {
-                Ending<R>(null, e)
-            }
-            if (!ending.compareAndSet(null, end)) overdue.decrementAndGet()
+            if (!ending.compareAndSet(null, runCatching(work))) overdue.decrementAndGet()
             done.set()
         }
         await(done)
-        if (ending.compareAndSet(null, Ending(null, Overdue()))) overdue.incrementAndGet()
+        if (ending.compareAndSet(null, Result.failure(Overdue()))) overdue.incrementAndGet()
         val end = ending.get()
-        isStuck = end.failure is Overdue
-        end.failure?.let { throw it }
-        @Suppress("UNCHECKED_CAST")
-        return end.value as R
+        isStuck = end.exceptionOrNull() is Overdue
+        return end.getOrThrow()
     }
 
     private fun await(done: ClientSignal) {
@@ -55,8 +47,6 @@ internal class CallLimit(private val clock: ClientClock, private val threads: Cl
         }
         if (isInterrupted) Thread.currentThread().interrupt()
     }
-
-    private class Ending<R>(val value: R?, val failure: Throwable?)
 
     private companion object {
         /** Much longer than any call that works. */

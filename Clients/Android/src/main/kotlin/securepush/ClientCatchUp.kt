@@ -114,17 +114,10 @@ private fun SecurePushClient.learn(
     return learned.firstOrNull()
 }
 
-private fun SecurePushClient.page(query: List<Pair<String, String>>, deadline: Long): InboxAnswer =
-    inbox(connection.send(RetrievalConnection.Call("api/notifications", query = query), deadline))
-
 /** @throws SecurePushFailure */
-internal fun inbox(outcome: RetrievalConnection.Outcome): InboxAnswer {
-    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
-    try {
-        return InboxAnswer.read(outcome.response.body)
-    } catch (e: AnswerFault) {
-        throw SecurePushFailure(e.code)
-    }
+internal fun SecurePushClient.page(query: List<Pair<String, String>>, deadline: Long): InboxAnswer {
+    val outcome = connection.send(RetrievalConnection.Call("api/notifications", query = query), deadline)
+    return InboxAnswer.read(outcome.orThrow().body)
 }
 
 /** Fetches many new notifications with few requests (`include=payload`). The others are fetched one by one later. */
@@ -168,7 +161,7 @@ private fun SecurePushClient.payloadPage(
     if (after != null) query.add("After" to after.rawValue)
     val reply = connection.sendCounting(RetrievalConnection.Call("api/notifications", query = query), deadline)
     val page = try {
-        inbox(reply.outcome)
+        InboxAnswer.read(reply.outcome.orThrow().body)
     } catch (e: SecurePushFailure) {
         null
     }

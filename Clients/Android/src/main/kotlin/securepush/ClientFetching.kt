@@ -62,7 +62,7 @@ private fun SecurePushClient.fetch(id: PushID, wake: Wake, deadline: Long): Acqu
         is RetrievalConnection.Outcome.Success -> {
             val answer = try {
                 SecretAnswer.read(outcome.response.body, id)
-            } catch (e: AnswerFault) {
+            } catch (e: SecurePushFailure) {
                 return Acquisition.Failed(e.code)
             }
             val isRepeated = request.isRepeated || reply.lost > 0
@@ -92,12 +92,11 @@ private fun SecurePushClient.openAndClaim(
 ): Acquisition {
     val secret = try {
         open(sealed)
-    } catch (e: Envelope.Unopened) {
+    } catch (e: SecurePushFailure) {
         return close(sealed, e.code, request, deadline)
     } catch (e: ClientStoreException) {
         // The key cannot be read now.
-        val isLocked = e.reason == ClientStoreException.Reason.LOCKED
-        return if (isLocked) Acquisition.Locked else Acquisition.Failed(DiagnosticCode.NO_KEY)
+        return if (e.isLocked) Acquisition.Locked else Acquisition.Failed(DiagnosticCode.NO_KEY)
     }
     return claim(secret, unread, request, deadline)
 }
@@ -196,9 +195,9 @@ private fun SecurePushClient.show(secret: SecretNotification, wake: Wake): WakeR
 
 /** Shows the generic text, once per notification. */
 private fun SecurePushClient.notice(id: PushID, code: DiagnosticCode, isGone: Boolean): WakeReport {
-    val isShown = !isGone || code.isClosed || configuration.showsNoticeWhenGone
+    val isShown = !isGone || code.isOfEnvelope || configuration.showsNoticeWhenGone
     // The server notes nothing of what it does not have.
-    val isReported = isShown && (!isGone || code.isClosed || code == DiagnosticCode.EXPIRED)
+    val isReported = isShown && (!isGone || code.isOfEnvelope || code == DiagnosticCode.EXPIRED)
     val isFirst = unlessLocked {
         keeper.update { state ->
             state.ledger.notice(id, isGone).also { if (it && isReported) state.report(ShownReport(id, false, code)) }

@@ -1,6 +1,5 @@
 package securepush
 
-import java.time.DateTimeException
 import java.time.Instant
 
 /** A page of the user's inbox. */
@@ -53,9 +52,8 @@ internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean, h
     }
     if (isUnreadOnly) query.add("Unread" to "true")
     if (after != null) query.add("After" to after.rawValue)
-    val call = RetrievalConnection.Call("api/notifications", query = query)
     val deadline = begin(limits.millisInTotal).deadline
-    val page = inbox(connection.send(call, deadline))
+    val page = page(query, deadline)
     val entries = page.entries.map { entry(it) }
     noteRead(entries.mapNotNull { it.secret?.id }, deadline)
     return InboxPage(entries, page.unread, if (page.hasNext) entries.lastOrNull()?.id else null)
@@ -64,7 +62,7 @@ internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean, h
 private fun SecurePushClient.entry(entry: InboxAnswer.Entry): InboxEntry {
     val sealed = entry.secret ?: return InboxEntry(entry.id, entry.createdAt, entry.isRead)
     return try {
-        InboxEntry(entry.id, entry.createdAt, entry.isRead, opened(sealed))
+        InboxEntry(entry.id, entry.createdAt, entry.isRead, withKey { open(sealed) })
     } catch (e: SecurePushFailure) {
         InboxEntry(entry.id, entry.createdAt, entry.isRead, code = e.code)
     }
@@ -75,25 +73,9 @@ internal fun SecurePushClient.readSecret(id: PushID): SecretNotification {
     // The keys are those of the user who is logged in.
     stored { adoptUser() }
     val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
-    val outcome = connection.send(call, deadline)
-    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
-    val answer = try {
-        SecretAnswer.read(outcome.response.body, id)
-    } catch (e: AnswerFault) {
-        throw SecurePushFailure(e.code)
-    }
+    val answer = SecretAnswer.read(connection.send(call, deadline).orThrow().body, id)
     answer.unread?.let { presenter.setBadge(it) }
-    return opened(answer.secret).also { noteRead(listOf(id), deadline) }
-}
-
-/** @throws SecurePushFailure if it cannot be opened. */
-private fun SecurePushClient.opened(secret: SecretNotification): SecretNotification = try {
-    open(secret)
-} catch (e: Envelope.Unopened) {
-    throw SecurePushFailure(e.code)
-} catch (e: ClientStoreException) {
-    val isLocked = e.reason == ClientStoreException.Reason.LOCKED
-    throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
+    return withKey { open(answer.secret) }.also { noteRead(listOf(id), deadline) }
 }
 
 /** Notes that the user sees secrets in the app. The server learns it of those that the system did not get. */
@@ -144,54 +126,44 @@ internal fun SecurePushClient.listDevices(): List<UserDevice> {
     for (number in 1..MAX_PAGES_OF_DEVICES) {
         val query = after?.let { listOf("After" to it) } ?: emptyList()
         val outcome = connection.send(RetrievalConnection.Call("api/installations", query = query), deadline)
-        if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
-        after = try {
-            readAnswer(outcome.response.body) { reader, span -> readDevices(reader, span, own, devices) }
-        } catch (e: AnswerFault) {
-            throw SecurePushFailure(e.code)
-        }
-        if (after == null) break
+        after = readAnswer(outcome.orThrow().body) { readDevices(it, own, devices) } ?: break
     }
     return devices
 }
 
 /** @return the `After` of the next page. */
-private fun readDevices(reader: JsonReader, span: Span, own: String?, devices: MutableList<UserDevice>): String? {
-    val members = reader.members(span)
-    val list = members["Installations"] ?: throw JsonReader.Malformed()
-    for (element in reader.elements(list, MAX_DEVICES)) {
-        val device = reader.members(element)
-        fun text(name: String) = device[name]?.let { reader.string(it) }
-        val id = text("installationId") ?: throw JsonReader.Malformed()
-        devices.add(UserDevice(id, text("platform") ?: "", time(text("LastSeenAt")), id.equals(own, ignoreCase = true)))
+private fun readDevices(
+    members: Map<String, JsonValue>, own: String?, devices: MutableList<UserDevice>
+): String? {
+    for (element in members.required("Installations").elements(MAX_DEVICES)) {
+        val device = element.members()
+        val id = device.required("installationId").text()
+        val isOwn = id.equals(own, ignoreCase = true)
+        devices.add(UserDevice(id, device["platform"]?.text() ?: "", time(device["LastSeenAt"]), isOwn))
     }
-    return members["Next"]?.let { reader.string(it) }?.also { if (!isInstallation(it)) throw JsonReader.Malformed() }
+    return members["Next"]?.text()?.also { if (!isInstallation(it)) throw JsonValue.Malformed() }
 }
 
-internal fun SecurePushClient.removeOtherDevice(id: String) {
+internal fun SecurePushClient.removeInstallation(id: String) {
     require(isInstallation(id)) { "The text is no installation's ID." }
+    if (id == unlessLocked { keeper.read() }?.registration?.installationID) {
+        unregister()
+        return
+    }
     val call = RetrievalConnection.Call("api/installations/$id", "DELETE", success = 204)
     val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
-    if (outcome !is RetrievalConnection.Outcome.Success && !outcome.isMissing) throw outcome.failure
+    if (!outcome.isMissing) outcome.orThrow()
 }
 
 internal fun SecurePushClient.removeAllDevices() {
     val call = RetrievalConnection.Call("api/devices", "DELETE", success = 204)
-    val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
-    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+    connection.send(call, begin(limits.millisInTotal).deadline).orThrow()
 }
 
 /** Whether a text is an ID as the server has them, which is harmless in a path. */
 internal fun isInstallation(text: String): Boolean =
     text.length in 1..128 && text.any { it != '.' } &&
         text.all { it in 'a'..'z' || it in 'A'..'Z' || it in '0'..'9' || it in "-_." }
-
-/** A time of the server (RFC 3339); `null` if it has another form. */
-internal fun time(text: String?): Instant? = try {
-    text?.let { Instant.parse(it) }
-} catch (e: DateTimeException) {
-    null
-}
 
 /** The server has at most 100 devices of a user; a page has at most 1 MiB. */
 private const val MAX_PAGES_OF_DEVICES = 20

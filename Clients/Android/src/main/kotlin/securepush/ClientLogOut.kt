@@ -65,7 +65,7 @@ private fun SecurePushClient.note(left: PendingUnregistration, endsSession: Bool
         }
         return Note.STORED
     } catch (e: ClientStoreException) {
-        if (e.reason == ClientStoreException.Reason.LOCKED) throw SecurePushFailure(DiagnosticCode.LOCKED)
+        if (e.isLocked) throw SecurePushFailure(DiagnosticCode.LOCKED)
         return if (endsSession && provider != null) Note.REFUSED else Note.LOST
     }
 }
@@ -85,7 +85,7 @@ internal fun SecurePushClient.finishLogOuts() {
 private fun SecurePushClient.unregistrations(): List<PendingUnregistration> = try {
     store.credentials()?.unregistrations ?: emptyList()
 } catch (e: ClientStoreException) {
-    if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+    if (e.isLocked) throw e
     emptyList()
 }
 
@@ -117,7 +117,7 @@ private fun SecurePushClient.forgetUser(left: PendingUnregistration) {
     try {
         store.changeUnregistration(left.id) { it.copy(isForgotten = true, installationID = installationID) }
     } catch (e: ClientStoreException) {
-        if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+        if (e.isLocked) throw e
     }
 }
 

@@ -20,17 +20,14 @@ internal fun SecurePushClient.markAsReadThrough(id: PushID, wake: Wake) {
 
 private fun SecurePushClient.mark(body: JSONObject, deadline: Long) {
     val call = RetrievalConnection.Call("api/notifications/read", "POST", json = body.toString(), success = 204)
-    val outcome = connection.send(call, deadline)
-    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+    connection.send(call, deadline).orThrow()
 }
 
 /** Asks for the number of unread notifications. A failure leaves the badge as it is. */
 private fun SecurePushClient.refreshBadge(deadline: Long) {
-    val call = RetrievalConnection.Call("api/notifications", query = listOf("Limit" to "1", "Unread" to "true"))
-    val outcome = connection.send(call, deadline) as? RetrievalConnection.Outcome.Success ?: return
     try {
-        presenter.setBadge(InboxAnswer.read(outcome.response.body).unread)
-    } catch (e: AnswerFault) {
+        presenter.setBadge(page(listOf("Limit" to "1", "Unread" to "true"), deadline).unread)
+    } catch (e: SecurePushFailure) {
         return
     }
 }

@@ -26,7 +26,7 @@ private fun SecurePushClient.userNameToRegister(): String {
     val userName = try {
         knownUserName()
     } catch (e: Exception) {
-        val isLocked = e is ClientStoreException && e.reason == ClientStoreException.Reason.LOCKED
+        val isLocked = e is ClientStoreException && e.isLocked
         throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.CREDENTIALS)
     }
     val code = if (keeper.isBlind) DiagnosticCode.CREDENTIALS else DiagnosticCode.LOGGED_OUT
@@ -146,11 +146,10 @@ private fun SecurePushClient.forgetKey() {
  *
  * @throws SecurePushFailure if the store cannot be used now.
  */
-private fun <R> withKey(action: () -> R): R = try {
+internal fun <R> withKey(action: () -> R): R = try {
     action()
 } catch (e: ClientStoreException) {
-    val isLocked = e.reason == ClientStoreException.Reason.LOCKED
-    throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
+    throw SecurePushFailure(if (e.isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
 }
 
 /** The end of [renewRegistration]. */
@@ -224,12 +223,9 @@ internal fun SecurePushClient.readServerKey(): String? {
     val call = RetrievalConnection.Call("api/push-config", isAuthorized = false)
     val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
     if (outcome is RetrievalConnection.Outcome.Refused && outcome.status == 404) return null
-    val body = (outcome as? RetrievalConnection.Outcome.Success ?: throw outcome.failure).response.body
     val key = try {
-        JsonReader.read(body) { reader, span ->
-            reader.members(span)["ApplicationServerKey"]?.let { reader.string(it) }
-        }
-    } catch (e: JsonReader.Malformed) {
+        JsonValue.parse(outcome.orThrow().body).members()["ApplicationServerKey"]?.text()
+    } catch (e: JsonValue.Malformed) {
         null
     }
     val isPoint = key != null && Base64Url.decode(key)?.let { P256.point(it) } != null

@@ -61,21 +61,21 @@ object ClientStateCoding {
     @JvmStatic
     fun decodeState(bytes: ByteArray): ClientState? = decode(bytes) { root ->
         val state = ClientState()
-        state.owner = root.text("owner")
-        state.userChanges = (root.number("userChanges") ?: 0).toInt()
-        state.ledger = SecretLedger(root.list("ledger").map { entry(it) })
-        state.cursor = root.text("cursor")?.let { id(it) }
+        state.owner = root["owner"]?.text()
+        state.userChanges = (root["userChanges"]?.long() ?: 0).toInt()
+        state.ledger = SecretLedger(root.list("ledger").map { entry(it.members()) })
+        state.cursor = root["cursor"]?.text()?.let { id(it) }
         state.isPrompted = root.flag("isPrompted")
-        state.unconfirmed = root.texts("unconfirmed").map { id(it) }
-        state.unreported = root.list("reports").map { report(it) }
-        state.registration = root.child("registration")?.let { record(it) } ?: RegistrationRecord()
-        state.keyOwner = root.text("keyOwner")
-        state.keyCheckedAt = root.number("keyCheckedAt")
-        state.pushKeys = PushKeySet.of(root.texts("pushKeyPoints"))
-        state.pushKeysReadAt = root.number("pushKeysReadAt")
-        state.pushKeysAskedAt = root.number("pushKeysAskedAt")
-        state.refreshLease = root.child("refreshLease")?.let { lease ->
-            RefreshLease(lease.text("process") ?: throw JsonReader.Malformed(), lease.number("takenAt") ?: 0)
+        state.unconfirmed = root.list("unconfirmed").map { id(it.text()) }
+        state.unreported = root.list("reports").map { report(it.members()) }
+        state.registration = root["registration"]?.let { record(it.members()) } ?: RegistrationRecord()
+        state.keyOwner = root["keyOwner"]?.text()
+        state.keyCheckedAt = root["keyCheckedAt"]?.long()
+        state.pushKeys = PushKeySet.of(root.list("pushKeyPoints").map { it.text() })
+        state.pushKeysReadAt = root["pushKeysReadAt"]?.long()
+        state.pushKeysAskedAt = root["pushKeysAskedAt"]?.long()
+        state.refreshLease = root["refreshLease"]?.members()?.let { lease ->
+            RefreshLease(lease.required("process").text(), lease["takenAt"]?.long() ?: 0)
         }
         state
     }
@@ -111,67 +111,56 @@ object ClientStateCoding {
     @JvmStatic
     fun decodeCredentials(bytes: ByteArray): StoredCredentials? = decode(bytes) { root ->
         StoredCredentials(
-            root.text("userName"), root.text("accessToken"), root.number("expiresAt"),
-            root.text("refreshToken"), root.text("password"), root.list("unregistrations").map { unregistration(it) }
-        ).also { if (it.userName == null && it.unregistrations.isEmpty()) throw JsonReader.Malformed() }
+            root["userName"]?.text(), root["accessToken"]?.text(), root["expiresAt"]?.long(),
+            root["refreshToken"]?.text(), root["password"]?.text(),
+            root.list("unregistrations").map { unregistration(it.members()) }
+        ).also { if (it.userName == null && it.unregistrations.isEmpty()) throw JsonValue.Malformed() }
     }
 
-    private fun <R> decode(bytes: ByteArray, read: (Node) -> R): R? = try {
-        JsonReader.read(bytes) { reader, span -> read(Node(reader, span)) }
-    } catch (e: JsonReader.Malformed) {
+    private fun <R> decode(bytes: ByteArray, read: (Map<String, JsonValue>) -> R): R? = try {
+        read(JsonValue.parse(bytes).members())
+    } catch (e: JsonValue.Malformed) {
         null
     }
 
-    private fun entry(node: Node): SecretLedger.Entry {
-        val name = node.text("progress")
+    private fun entry(node: Map<String, JsonValue>): SecretLedger.Entry {
+        val name = node["progress"]?.text()
         return SecretLedger.Entry(
-            id(node.text("id")),
-            SecretLedger.Progress.values().find { it.name == name } ?: throw JsonReader.Malformed(),
-            node.text("claimant"), node.number("claimedAt"), node.flag("isNoticed"),
-            (node.number("openRequests") ?: 0).toInt(), node.flag("isFirstReader"), node.number("expiresAt"),
+            id(node["id"]?.text()),
+            SecretLedger.Progress.values().find { it.name == name } ?: throw JsonValue.Malformed(),
+            node["claimant"]?.text(), node["claimedAt"]?.long(), node.flag("isNoticed"),
+            (node["openRequests"]?.long() ?: 0).toInt(), node.flag("isFirstReader"), node["expiresAt"]?.long(),
             node.flag("isInAppOnly")
         )
     }
 
-    private fun report(node: Node) =
-        ShownReport(id(node.text("id")), node.flag("isSecret"), node.text("code")?.let { DiagnosticCode(it) })
+    private fun report(node: Map<String, JsonValue>) =
+        ShownReport(id(node["id"]?.text()), node.flag("isSecret"), node["code"]?.text()?.let { DiagnosticCode(it) })
 
     /** The state of an older version does not say what the app wants. A device that was unregistered has no digest. */
-    private fun record(node: Node) = RegistrationRecord(
-        node.text("installationID")?.let { uuid(it) }, node.text("userName"), node.text("digest"),
-        node.number("registeredAt"), node.text("publicKey"), node.flag("isWanted") || node.text("digest") != null
+    private fun record(node: Map<String, JsonValue>) = RegistrationRecord(
+        node["installationID"]?.text()?.let { uuid(it) }, node["userName"]?.text(), node["digest"]?.text(),
+        node["registeredAt"]?.long(), node["publicKey"]?.text(), node.flag("isWanted") || node["digest"]?.text() != null
     )
 
-    private fun unregistration(node: Node) = PendingUnregistration(
-        node.text("userName"), node.text("baseUrl") ?: throw JsonReader.Malformed(),
-        node.number("since") ?: throw JsonReader.Malformed(), node.text("installationID")?.let { uuid(it) },
-        node.text("accessToken"), node.text("refreshToken"), node.flag("isForgotten"),
-        node.text("id") ?: throw JsonReader.Malformed()
+    private fun unregistration(node: Map<String, JsonValue>) = PendingUnregistration(
+        node["userName"]?.text(), node.required("baseUrl").text(),
+        node.required("since").long(), node["installationID"]?.text()?.let { uuid(it) },
+        node["accessToken"]?.text(), node["refreshToken"]?.text(), node.flag("isForgotten"),
+        node.required("id").text()
     )
 
     /** The installation's ID becomes a part of a path, so a store with another text is damaged. */
     private fun uuid(text: String): String = try {
-        text.takeIf { UUID.fromString(it).toString() == it } ?: throw JsonReader.Malformed()
+        text.takeIf { UUID.fromString(it).toString() == it } ?: throw JsonValue.Malformed()
     } catch (e: IllegalArgumentException) {
-        throw JsonReader.Malformed()
+        throw JsonValue.Malformed()
     }
 
-    private fun id(text: String?): PushID = PushID.of(text) ?: throw JsonReader.Malformed()
+    private fun id(text: String?): PushID = PushID.of(text) ?: throw JsonValue.Malformed()
 
-    /** An object of the text. */
-    private class Node(private val reader: JsonReader, span: Span) {
-        private val members = reader.members(span)
-
-        fun text(name: String): String? = members[name]?.let { reader.string(it) }
-        fun number(name: String): Long? = members[name]?.let { reader.long(it) }
-        fun flag(name: String): Boolean = members[name]?.let { reader.boolean(it) } ?: false
-        fun child(name: String): Node? = members[name]?.let { Node(reader, it) }
-        fun list(name: String): List<Node> = spans(name).map { Node(reader, it) }
-        fun texts(name: String): List<String> = spans(name).map { reader.string(it) }
-
-        private fun spans(name: String): List<Span> =
-            members[name]?.let { reader.elements(it, MAX_ELEMENTS) } ?: emptyList()
-    }
+    private fun Map<String, JsonValue>.list(name: String): List<JsonValue> =
+        this[name]?.elements(MAX_ELEMENTS) ?: emptyList()
 
     private const val MAX_ELEMENTS = 100_000
 }

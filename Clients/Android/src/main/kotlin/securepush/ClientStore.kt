@@ -86,6 +86,8 @@ class ClientStoreException(
     /** Why. */
     val reason: Reason
 ) : Exception(reason.toString()) {
+    internal val isLocked: Boolean get() = reason == Reason.LOCKED
+
     /** Why a store cannot be used now. */
     enum class Reason {
         /** The device was not unlocked since it started. */

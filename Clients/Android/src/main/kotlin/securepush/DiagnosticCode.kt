@@ -25,7 +25,7 @@ class DiagnosticCode(
             this == MALFORMED_ANSWER || this == status(408) || this == status(429) || HEALING_STATUS.matches(rawValue)
 
     /** Whether this device has the payload and will never show it. */
-    internal val isClosed: Boolean
+    internal val isOfEnvelope: Boolean
         get() = this == NO_KEY || this == UNOPENABLE || this == UNKNOWN_SENDER || this == REPLAYED ||
             this == NOT_ENCRYPTED
 

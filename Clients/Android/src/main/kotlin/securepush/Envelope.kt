@@ -17,9 +17,6 @@ internal class Envelope private constructor(
     private val from: String?,
     private val signature: ByteArray?
 ) {
-    /** A payload that this device does not show. */
-    class Unopened(val code: DiagnosticCode) : Exception(code.rawValue)
-
     private class Sealed(val enc: ByteArray, val ct: ByteArray)
 
     /** What was encrypted. All times are in seconds since 1970. */
@@ -33,8 +30,8 @@ internal class Envelope private constructor(
         /** The payload's JSON text. */
         val json: String
     ) {
-        /** Whether it was made more than a day ahead or more than 90 days ago, when nobody remembers its ID. */
-        fun isOutOfTime(now: Long): Boolean = now - at !in -SECONDS_AHEAD..SECONDS_BACK
+        /** Whether it was made at most a day ahead and at most 90 days ago. Nobody remembers the IDs of older ones. */
+        fun isTimely(now: Long): Boolean = now - at in -SECONDS_AHEAD..SECONDS_BACK
     }
 
     private val digest: ByteArray by lazy { MessageDigest.getInstance("SHA-256").digest(iv + ct) }
@@ -51,12 +48,12 @@ internal class Envelope private constructor(
      * @param recipient the user of this device.
      * @param device the installation's ID; `null` if it has none.
      * @param privateKeys the device's keys, newest first.
-     * @throws Unopened with `SP-KEY` or `SP-DECRYPT`.
+     * @throws SecurePushFailure with `SP-KEY` or `SP-DECRYPT`.
      * @throws ClientStoreException if a key cannot be used now, and the others do not open it.
      */
     fun open(recipient: String, device: String?, privateKeys: List<EnvelopePrivateKey>): Content {
         val sealed = keys[device]
-        if (sealed == null || privateKeys.isEmpty()) throw Unopened(DiagnosticCode.NO_KEY)
+        if (sealed == null || privateKeys.isEmpty()) throw SecurePushFailure(DiagnosticCode.NO_KEY)
         val name = recipient.toByteArray()
         val aad = name + byteArrayOf(0) + digest
         var problem: ClientStoreException? = null
@@ -73,7 +70,7 @@ internal class Envelope private constructor(
             }
             if (text != null) return content(text)
         }
-        throw problem ?: Unopened(DiagnosticCode.UNOPENABLE)
+        throw problem ?: SecurePushFailure(DiagnosticCode.UNOPENABLE)
     }
 
     companion object {
@@ -81,61 +78,52 @@ internal class Envelope private constructor(
          * Reads a payload. It is an envelope if it is an object with `e2e`, whatever else it has.
          *
          * @return `null` if it is none.
-         * @throws Unopened with `SP-DECRYPT` if it is malformed, or no strict JSON.
+         * @throws SecurePushFailure with `SP-DECRYPT` if it is malformed, or no strict JSON.
          */
         fun parse(payload: ByteArray): Envelope? = try {
-            JsonReader.read(payload, strict = true) { reader, span ->
-                val members = if (reader.isObject(span)) reader.members(span) else emptyMap()
-                if ("e2e" in members) listOf(envelope(reader, members)) else emptyList()
-            }.firstOrNull()
-        } catch (e: JsonReader.Malformed) {
-            throw Unopened(DiagnosticCode.UNOPENABLE)
+            val json = JsonValue.parse(payload, strict = true)
+            val members = if (json.isObject) json.members() else emptyMap()
+            if ("e2e" in members) envelope(members) else null
+        } catch (e: JsonValue.Malformed) {
+            throw SecurePushFailure(DiagnosticCode.UNOPENABLE)
         }
 
-        private fun envelope(reader: JsonReader, members: Map<String, Span>): Envelope {
-            if (reader.json(member("e2e", members)) != "2") throw JsonReader.Malformed()
-            val keys = reader.members(member("keys", members)).mapValues { (device, span) ->
-                val parts = reader.members(span)
-                val enc = bytes("enc", parts, reader)
-                val ct = bytes("ct", parts, reader)
+        private fun envelope(members: Map<String, JsonValue>): Envelope {
+            if (members.required("e2e").json() != "2") throw JsonValue.Malformed()
+            val keys = members.required("keys").members().mapValues { (device, entry) ->
+                val parts = entry.members()
+                val (enc, ct) = Pair(parts.bytes("enc"), parts.bytes("ct"))
                 val isPoint = enc.size == P256.POINT_BYTES && enc[0].toInt() == 4
-                if (!isInstallation(device) || !isPoint || ct.size != SEALED_BYTES) throw JsonReader.Malformed()
+                if (!isInstallation(device) || !isPoint || ct.size != SEALED_BYTES) throw JsonValue.Malformed()
                 Sealed(enc, ct)
             }
-            val (iv, ct) = Pair(bytes("iv", members, reader), bytes("ct", members, reader, MAX_CONTENT_TEXT))
-            if (keys.size !in 1..MAX_DEVICES || iv.size != IV_BYTES || ct.size < TAG_BYTES) throw JsonReader.Malformed()
-            if (("from" in members) != ("sig" in members)) throw JsonReader.Malformed()
-            if ("from" !in members) return Envelope(keys, iv, ct, null, null)
-            val from = reader.string(member("from", members))
-            val signature = bytes("sig", members, reader)
+            val (iv, ct) = Pair(members.bytes("iv"), members.bytes("ct", MAX_CONTENT_TEXT))
+            if (keys.size !in 1..MAX_DEVICES || iv.size != IV_BYTES || ct.size < TAG_BYTES) throw JsonValue.Malformed()
+            if ("from" !in members && "sig" !in members) return Envelope(keys, iv, ct, null, null)
+            val (from, signature) = Pair(members.required("from").text(), members.bytes("sig"))
             if (from.toByteArray().size !in 1..PublicJwk.MAX_NAME_BYTES || signature.size != SIGNATURE_BYTES) {
-                throw JsonReader.Malformed()
+                throw JsonValue.Malformed()
             }
             return Envelope(keys, iv, ct, from, signature)
         }
 
-        private fun member(name: String, members: Map<String, Span>): Span =
-            members[name] ?: throw JsonReader.Malformed()
-
-        private fun bytes(name: String, members: Map<String, Span>, reader: JsonReader, max: Int = 1_024): ByteArray =
-            Base64Url.decode(reader.string(member(name, members)), max) ?: throw JsonReader.Malformed()
+        private fun Map<String, JsonValue>.bytes(name: String, max: Int = 1_024): ByteArray =
+            Base64Url.decode(required(name).text(), max) ?: throw JsonValue.Malformed()
 
         /** Reads the content. The blanks after it, which hide its length, are JSON's own. */
         private fun content(bytes: ByteArray): Content = try {
-            JsonReader.read(bytes, strict = true) { reader, span ->
-                val members = reader.members(span)
-                Content(
-                    uuid(reader.string(member("id", members))), reader.digits(member("at", members)),
-                    members["exp"]?.let { reader.digits(it) }, reader.json(member("content", members))
-                )
-            }
-        } catch (e: JsonReader.Malformed) {
-            throw Unopened(DiagnosticCode.UNOPENABLE)
+            val members = JsonValue.parse(bytes, strict = true).members()
+            Content(
+                uuid(members.required("id").text()), members.required("at").digits(), members["exp"]?.digits(),
+                members.required("content").json()
+            )
+        } catch (e: JsonValue.Malformed) {
+            throw SecurePushFailure(DiagnosticCode.UNOPENABLE)
         }
 
         /** Java takes shorter groups, too. */
         private fun uuid(text: String): UUID =
-            if (UUID_FORM.matches(text)) UUID.fromString(text) else throw JsonReader.Malformed()
+            if (UUID_FORM.matches(text)) UUID.fromString(text) else throw JsonValue.Malformed()
 
         private const val VERSION = "securepush-e2e-v2"
         private val UUID_FORM = Regex("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -157,34 +145,32 @@ internal class Envelope private constructor(
  * An envelope is remembered before anybody sees its content, and opens under one notification's ID only: the server,
  * which chooses these IDs, cannot show it twice.
  *
- * @throws Envelope.Unopened if this device will not show it.
+ * @throws SecurePushFailure if this device will not show it.
  * @throws ClientStoreException if a key cannot be used now, or nothing can be remembered.
  */
 internal fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
     val envelope = Envelope.parse(secret.json.toByteArray())
     val opened = if (envelope != null) open(envelope, secret) else secret
-    if (envelope == null && configuration.requiresEncryption) throw Envelope.Unopened(DiagnosticCode.NOT_ENCRYPTED)
-    if (hasExpired(opened)) throw Envelope.Unopened(DiagnosticCode.EXPIRED)
+    if (envelope == null && configuration.requiresEncryption) throw SecurePushFailure(DiagnosticCode.NOT_ENCRYPTED)
+    val end = opened.expiresAt?.toEpochMilli()
+    if (end != null && end <= clock.date) throw SecurePushFailure(DiagnosticCode.EXPIRED)
     return if (opened.display >= configuration.display) opened else
         opened.with(opened.json, configuration.display, opened.expiresAt)
 }
-
-/** Whether a secret is not to be shown any more. */
-private fun SecurePushClient.hasExpired(secret: SecretNotification): Boolean =
-    secret.expiresAt != null && secret.expiresAt.toEpochMilli() <= clock.date
 
 private fun SecurePushClient.open(envelope: Envelope, secret: SecretNotification): SecretNotification {
     val state = keeper.read()
     val recipient = state.owner ?: ""
     val senders = configuration.senderKeys
     if (senders != null && !envelope.isSigned(senders, recipient)) {
-        throw Envelope.Unopened(DiagnosticCode.UNKNOWN_SENDER)
+        throw SecurePushFailure(DiagnosticCode.UNKNOWN_SENDER)
     }
     val content = envelope.open(recipient, state.registration.installationID, store.envelopeKeys())
     val now = Math.floorDiv(clock.date, 1_000L)
-    if (content.isOutOfTime(now) || !store.rememberEnvelope(content.id, secret.id, clock.date)) {
-        throw Envelope.Unopened(DiagnosticCode.REPLAYED)
+    if (!content.isTimely(now) || !store.rememberEnvelope(content.id, secret.id, clock.date)) {
+        throw SecurePushFailure(DiagnosticCode.REPLAYED)
     }
-    val expiresAt = listOfNotNull(secret.expiresAt, content.exp?.let { Instant.ofEpochSecond(it) }).min()
+    val expiresAt = listOfNotNull(secret.expiresAt, content.exp?.let { Instant.ofEpochSecond(it) })
+        .sorted().firstOrNull()
     return secret.with(content.json, secret.display, expiresAt)
 }

@@ -64,22 +64,19 @@ internal class EnvelopeKeyRing(val entries: List<Entry> = emptyList()) {
 
         /** Takes what [encode] returned; `null` if it is damaged. */
         fun decode(bytes: ByteArray): EnvelopeKeyRing? = try {
-            JsonReader.read(bytes, strict = true) { reader, span ->
-                EnvelopeKeyRing(reader.elements(span, MAX_KEYS).map { entry(reader.members(it), reader) })
-            }
-        } catch (e: JsonReader.Malformed) {
+            EnvelopeKeyRing(JsonValue.parse(bytes, strict = true).elements(MAX_KEYS).map { entry(it.members()) })
+        } catch (e: JsonValue.Malformed) {
             null
         }
 
-        private fun entry(members: Map<String, Span>, reader: JsonReader): Entry {
-            fun member(name: String) = members[name] ?: throw JsonReader.Malformed()
-            val number = reader.count(member("number"))
-            val key = Base64Url.decode(reader.string(member("key"))) ?: throw JsonReader.Malformed()
-            val pair = if (number == 0) P256KeyPair.of(key) ?: throw JsonReader.Malformed() else null
+        private fun entry(members: Map<String, JsonValue>): Entry {
+            val number = members.required("number").count()
+            val key = Base64Url.decode(members.required("key").text()) ?: throw JsonValue.Malformed()
+            val pair = if (number == 0) P256KeyPair.of(key) ?: throw JsonValue.Malformed() else null
             val publicBytes = pair?.publicPoint ?: key
-            if (P256.point(publicBytes) == null) throw JsonReader.Malformed()
+            if (P256.point(publicBytes) == null) throw JsonValue.Malformed()
             return Entry(
-                number, publicBytes, pair, reader.long(member("madeAt")), members["replacedAt"]?.let { reader.long(it) }
+                number, publicBytes, pair, members.required("madeAt").long(), members["replacedAt"]?.long()
             )
         }
     }

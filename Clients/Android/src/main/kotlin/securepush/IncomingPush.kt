@@ -1,8 +1,5 @@
 package securepush
 
-import java.nio.ByteBuffer
-import java.nio.charset.CharacterCodingException
-
 /**
  * A push, read but not yet believed: the client verifies its signature before it acts on it.
  *
@@ -45,22 +42,14 @@ class IncomingPush internal constructor(
         fun ofWebPush(content: ByteArray): IncomingPush {
             val unusable = IncomingPush(isOurs = true)
             if (content.size > MAX_CONTENT_BYTES) return unusable
-            try {
-                Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content))
-                return JsonReader.read(content, strict = true) { reader, span ->
-                    val members = reader.members(span)
-                    // Only these are read. A value that is no text makes the push unusable, or counts as missing.
-                    of(NAMES.filter { it in members }.associateWith { name -> members[name]?.let { text(reader, it) } })
-                }
-            } catch (e: JsonReader.Malformed) {
-                return unusable
-            } catch (e: CharacterCodingException) {
-                return unusable
+            return try {
+                val members = JsonValue.parse(content, strict = true).members()
+                // Only these are read. A value that is no text makes the push unusable, or counts as missing.
+                of(NAMES.filter { it in members }.associateWith { members[it]?.textOrNull() })
+            } catch (e: JsonValue.Malformed) {
+                unusable
             }
         }
-
-        private fun text(reader: JsonReader, span: Span): String? =
-            if (reader.isString(span)) reader.string(span) else null
 
         /** A text that can be a time or a signature. What is longer is neither, and is not kept. */
         private fun short(text: String?): String? =

@@ -39,7 +39,7 @@ class Message internal constructor(
         /** The text of its button. */
         val title: String,
         /** Whether the user writes a text with it. */
-        val input: Boolean
+        val takesText: Boolean
     )
 
     override fun toString(): String = "message"
@@ -49,57 +49,40 @@ class Message internal constructor(
 
         /** Reads a payload's JSON text; `null` if it is neither a text nor a message. */
         fun of(json: String): Message? = try {
-            JsonReader.read(json.toByteArray()) { reader, span ->
-                when {
-                    reader.isString(span) -> Message(reader.string(span))
-                    reader.isObject(span) -> read(Members(reader, span))
-                    else -> throw JsonReader.Malformed()
-                }
-            }
-        } catch (e: JsonReader.Malformed) {
+            val payload = JsonValue.parse(json.toByteArray())
+            if (payload.isString) Message(payload.text()) else read(payload.members())
+        } catch (e: JsonValue.Malformed) {
             null
         }
 
-        private fun read(members: Members): Message {
+        private fun read(members: Map<String, JsonValue>): Message {
             val level = members.text("Level", 14)
-            val actions = members.list("Actions", MAX_ACTIONS).map { action(it) }
-            if (actions.distinctBy { it.id }.size != actions.size) throw JsonReader.Malformed()
+            val actions = members["Actions"]?.elements(MAX_ACTIONS)?.map { action(it.members()) } ?: emptyList()
+            if (actions.distinctBy { it.id }.size != actions.size) throw JsonValue.Malformed()
             return Message(
-                members.text("Body", 4_000) ?: throw JsonReader.Malformed(),
+                members.text("Body", 4_000) ?: throw JsonValue.Malformed(),
                 members.text("Title", 200), members.text("Link", 2_000),
                 members.text("Category", 64), members.text("Thread", 64),
                 if (level == null) Level.ACTIVE else
-                    Level.values().find { it.rawValue == level } ?: throw JsonReader.Malformed(),
-                actions, members.json("Data")
+                    Level.values().find { it.rawValue == level } ?: throw JsonValue.Malformed(),
+                actions, members["Data"]?.json()
             )
         }
 
-        private fun action(members: Members): Action {
+        private fun action(members: Map<String, JsonValue>): Action {
             val id = members.text("Id", 32) ?: ""
             val title = members.text("Title", 64) ?: ""
-            if (!isActionID(id) || title == "") throw JsonReader.Malformed()
+            if (!isActionID(id) || title == "") throw JsonValue.Malformed()
             return Action(id, title, members.flag("Input"))
         }
 
         fun isActionID(text: String): Boolean =
             text.length in 1..32 && text.all { it in 'a'..'z' || it in '0'..'9' || it == '-' }
-    }
-
-    /** The members of an object, with their types and sizes. */
-    private class Members(private val reader: JsonReader, span: Span) {
-        private val members = reader.members(span)
 
         /** @param most the longest text, in bytes. */
-        fun text(name: String, most: Int): String? {
-            val text = reader.string(members[name] ?: return null)
-            return if (text.toByteArray().size <= most) text else throw JsonReader.Malformed()
+        private fun Map<String, JsonValue>.text(name: String, most: Int): String? {
+            val text = this[name]?.text() ?: return null
+            return if (text.toByteArray().size <= most) text else throw JsonValue.Malformed()
         }
-
-        fun flag(name: String): Boolean = members[name]?.let { reader.boolean(it) } ?: false
-
-        fun json(name: String): String? = members[name]?.let { reader.json(it) }
-
-        fun list(name: String, most: Int): List<Members> =
-            members[name]?.let { span -> reader.elements(span, most).map { Members(reader, it) } } ?: emptyList()
     }
 }

@@ -45,22 +45,19 @@ internal class PublicJwk private constructor(
         fun fromJwkSet(jwkSet: ByteArray): List<PublicJwk> {
             if (jwkSet.size > MAX_SET_BYTES) throw MalformedKeySet("The JWK Set is longer than $MAX_SET_BYTES bytes.")
             val keys = try {
-                JsonReader.read(jwkSet, strict = true) { reader, span ->
-                    val list = reader.members(span)["keys"] ?: throw JsonReader.Malformed()
-                    reader.elements(list, MAX_SET_BYTES).filter { reader.isObject(it) }
-                        .mapNotNull { key(reader.members(it), reader) }
-                }
-            } catch (e: JsonReader.Malformed) {
+                JsonValue.parse(jwkSet, strict = true).members().required("keys").elements(MAX_SET_BYTES)
+                    .filter { it.isObject }.mapNotNull { key(it.members()) }
+            } catch (e: JsonValue.Malformed) {
                 throw MalformedKeySet("The JWK Set is not JSON, or has no list \"keys\".")
             }
             if (keys.isEmpty()) throw MalformedKeySet("The JWK Set has no P-256 key.")
             return keys.take(MAX_KEYS)
         }
 
-        private fun key(members: Map<String, Span>, reader: JsonReader): PublicJwk? {
+        private fun key(members: Map<String, JsonValue>): PublicJwk? {
             // Members that only private and symmetric keys have (RFC 7518, section 6).
             if ("d" in members || "k" in members) throw MalformedKeySet("The JWK Set has a private key.")
-            fun text(name: String): String? = members[name]?.takeIf { reader.isString(it) }?.let { reader.string(it) }
+            fun text(name: String): String? = members[name]?.textOrNull()
             if (text("kty") != "EC" || text("crv") != "P-256") return null
             val x = text("x")?.let { Base64Url.decode(it) }?.takeIf { it.size == P256.NUMBER_BYTES } ?: return null
             val y = text("y")?.let { Base64Url.decode(it) }?.takeIf { it.size == P256.NUMBER_BYTES } ?: return null

@@ -43,6 +43,9 @@ internal class RetrievalConnection(
         /** The credentials cannot be read before the first unlock. */
         object Locked : Outcome()
 
+        /** @throws SecurePushFailure if it is no success. */
+        fun orThrow(): TransportResponse = (this as? Success ?: throw failure).response
+
         /** The failure of a request that had to succeed. */
         val failure: SecurePushFailure
             get() = SecurePushFailure(
@@ -156,7 +159,7 @@ internal class RetrievalConnection(
                 if (refused == null) credentials.credentials() else credentials.refresh(refused)
             }
         } catch (e: ClientStoreException) {
-            if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+            if (e.isLocked) throw e
             throw NoCredentials()
         } catch (e: InterruptedException) {
             throw e

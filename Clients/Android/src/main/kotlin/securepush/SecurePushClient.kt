@@ -225,14 +225,15 @@ class SecurePushClient @JvmOverloads constructor(
     fun devices(): List<UserDevice> = listDevices()
 
     /**
-     * Removes another device of the user: it gets no pushes any more, until its app registers it again.
+     * Removes a device of the user: it gets no pushes any more, until its app registers it again. For this device it is
+     * the same as [unregister].
      *
      * @param id [UserDevice.id].
      * @throws SecurePushFailure if the server still has it.
      * @throws IllegalArgumentException if the text cannot be an ID.
      */
     @Throws(SecurePushFailure::class)
-    fun removeDevice(id: String) = removeOtherDevice(id)
+    fun removeDevice(id: String) = removeInstallation(id)
 
     /**
      * Removes all devices of the user at the server, and logs the user out here. The others get no pushes any more. The

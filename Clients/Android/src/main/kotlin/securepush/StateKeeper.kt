@@ -67,6 +67,6 @@ internal class StateKeeper(private val store: ClientStore) {
     }
 
     private fun rethrowLocked(problem: Exception) {
-        if (problem is ClientStoreException && problem.reason == ClientStoreException.Reason.LOCKED) throw problem
+        if (problem is ClientStoreException && problem.isLocked) throw problem
     }
 }

@@ -1,7 +1,5 @@
 package securepush
 
-import kotlin.coroutines.resume
-import kotlin.coroutines.resumeWithException
 import kotlinx.coroutines.suspendCancellableCoroutine
 
 /**
@@ -75,13 +73,6 @@ suspend fun TokenCredentialsProvider.logInSuspending(userName: String, password:
 
 /** Works on another thread, which is interrupted if the coroutine is cancelled. */
 private suspend fun <R> ClientThreads.suspended(work: () -> R): R = suspendCancellableCoroutine { continuation ->
-    val thread = start {
-        try {
-            continuation.resume(work())
-        } catch (e: Throwable) {
-            // Whatever it is, the one who waits gets it.
-            continuation.resumeWithException(e)
-        }
-    }
+    val thread = start { continuation.resumeWith(runCatching(work)) }
     continuation.invokeOnCancellation { thread.interrupt() }
 }

@@ -13,16 +13,10 @@ internal class TimeLimit(private val clock: ClientClock, private val threads: Cl
      */
     @Throws(InterruptedException::class)
     fun <T> run(deadline: Long, work: () -> T): T {
-        val ending = AtomicReference<Ending<T>>()
+        val ending = AtomicReference<Result<T>>()
         val done = threads.newSignal()
         val thread = threads.start {
-            // Whatever it is, the one who waits gets it.
-            val end = try {
-                Ending(work(), null)
-            } catch (e: Throwable) {
-                Ending<T>(null, e)
-            }
-            ending.set(end)
+            ending.set(runCatching(work))
             done.set()
         }
         val isDone = try {
@@ -35,11 +29,6 @@ internal class TimeLimit(private val clock: ClientClock, private val threads: Cl
             thread.interrupt()
             throw TransportException(TransportException.Reason.TIMED_OUT)
         }
-        val end = ending.get()
-        end.failure?.let { throw it }
-        @Suppress("UNCHECKED_CAST")
-        return end.value as T
+        return ending.get().getOrThrow()
     }
-
-    private class Ending<T>(val value: T?, val failure: Throwable?)
 }

@@ -2,6 +2,7 @@ package securepush
 
 import java.net.URI
 import java.util.UUID
+import java.util.concurrent.atomic.AtomicReference
 
 /**
  * Credentials from `POST /api/token`: a token for the user's password, renewed with its refresh token where the server
@@ -53,7 +54,7 @@ class TokenCredentialsProvider @JvmOverloads constructor(
         try {
             store.changeCredentials { session.with(it?.unregistrations ?: emptyList()) }
         } catch (e: ClientStoreException) {
-            if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+            if (e.isLocked) throw e
             // Credentials that cannot be read any more are replaced.
             store.save(session)
         }
@@ -102,9 +103,9 @@ class TokenCredentialsProvider @JvmOverloads constructor(
                 StoredCredentials.nobody.with(earlier + withTokens(left))
             }
         } catch (e: ClientStoreException) {
-            if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+            if (e.isLocked) throw e
             // A full store still removes them.
-            store.save(null as StoredCredentials?)
+            store.save(null)
         }
         return token
     }
@@ -134,29 +135,22 @@ class TokenCredentialsProvider @JvmOverloads constructor(
 
     /** One exchange for all who wait. */
     private class Exchange(val done: ClientSignal) {
-        @Volatile var result: ClientCredentials? = null
-        @Volatile var failure: Throwable? = null
+        val ending = AtomicReference<Result<ClientCredentials?>>()
     }
 
     /** The exchange has a thread of its own: an answer that nobody waits for any more still has the next token. */
     private fun shareRefresh(refused: ClientCredentials?): ClientCredentials? {
         val exchange = synchronized(lock) { refreshing ?: startRefresh(refused).also { refreshing = it } }
         if (!exchange.done.await(LONGEST_EXCHANGE)) throw TransportException(TransportException.Reason.TIMED_OUT)
-        exchange.failure?.let { throw it }
-        return exchange.result
+        return exchange.ending.get().getOrThrow()
     }
 
     private fun startRefresh(refused: ClientCredentials?): Exchange {
         val exchange = Exchange(threads.newSignal())
         threads.start {
-            try {
-                exchange.result = exchange(refused)
-            } catch (e: Throwable) {
-                exchange.failure = e
-            } finally {
-                synchronized(lock) { if (refreshing === exchange) refreshing = null }
-                exchange.done.set()
-            }
+            exchange.ending.set(runCatching { exchange(refused) })
+            synchronized(lock) { if (refreshing === exchange) refreshing = null }
+            exchange.done.set()
         }
         return exchange
     }

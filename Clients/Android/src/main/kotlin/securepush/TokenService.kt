@@ -59,17 +59,12 @@ internal class TokenService(
     }
 
     private fun read(userName: String, response: TransportResponse): StoredCredentials = try {
-        JsonReader.read(response.body) { reader, span ->
-            val members = reader.members(span)
-            fun text(name: String) = members[name]?.takeIf { !reader.isNull(it) }?.let { reader.string(it) }
-            val token = text("access_token")
-            val seconds = members["expires_in"]?.takeIf { !reader.isNull(it) }?.let { reader.long(it) }
-            if (token.isNullOrEmpty() || (seconds != null && seconds !in 1..MAX_SECONDS)) throw JsonReader.Malformed()
-            StoredCredentials(
-                userName, token, seconds?.let { clock.date + it * 1_000 }, text("refresh_token"), null
-            )
-        }
-    } catch (e: JsonReader.Malformed) {
+        val members = JsonValue.parse(response.body).members().filterValues { !it.isNull }
+        val token = members["access_token"]?.text()
+        val seconds = members["expires_in"]?.long()
+        if (token.isNullOrEmpty() || (seconds != null && seconds !in 1..MAX_SECONDS)) throw JsonValue.Malformed()
+        StoredCredentials(userName, token, seconds?.let { clock.date + it * 1_000 }, members["refresh_token"]?.text())
+    } catch (e: JsonValue.Malformed) {
         throw SecurePushFailure(DiagnosticCode.MALFORMED_ANSWER)
     }
 

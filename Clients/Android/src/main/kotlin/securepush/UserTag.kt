@@ -20,12 +20,12 @@ object UserTag {
     fun of(userName: String): String? {
         val bytes = userName.toByteArray()
         if (bytes.size !in 1..MAX_NAME_BYTES || userName.any { it.isISOControl() }) return null
-        val tag = PREFIX + bytes.joinToString("") { if (it in UNCHANGED) "${'\u0000' + it.toInt()}" else "#" + hex(it) }
+        val tag = PREFIX + bytes.joinToString("") {
+            if (it in UNCHANGED) "${'\u0000' + it.toInt()}" else "#" + hex(byteArrayOf(it))
+        }
         if (tag.length <= MAX_LENGTH) return tag
-        return "$PREFIX##" + MessageDigest.getInstance("SHA-256").digest(bytes).joinToString("", transform = ::hex)
+        return "$PREFIX##" + hex(MessageDigest.getInstance("SHA-256").digest(bytes))
     }
-
-    private fun hex(byte: Byte): String = "%02x".format(byte)
 
     private val UNCHANGED = "abcdefghijklmnopqrstuvwxyz0123456789_@.:-".toByteArray().toSet()
     private const val PREFIX = "username:"

@@ -24,7 +24,7 @@ internal class AnswerActions(private val context: Context) {
             .putExtra(EXTRA_ID, id.rawValue).putExtra(EXTRA_ACTION, action.id)
         // The system writes the user's text into the intent.
         val mutability = when {
-            !action.input -> PendingIntent.FLAG_IMMUTABLE
+            !action.takesText -> PendingIntent.FLAG_IMMUTABLE
             Build.VERSION.SDK_INT >= 31 -> PendingIntent.FLAG_MUTABLE
             else -> 0
         }
@@ -32,7 +32,7 @@ internal class AnswerActions(private val context: Context) {
             context, id.hashCode(), intent, mutability or PendingIntent.FLAG_UPDATE_CURRENT
         )
         val builder = Notification.Action.Builder(null, action.title, pending)
-        if (action.input) builder.addRemoteInput(RemoteInput.Builder(EXTRA_TEXT).setLabel(action.title).build())
+        if (action.takesText) builder.addRemoteInput(RemoteInput.Builder(EXTRA_TEXT).setLabel(action.title).build())
         // Whoever has found the device cannot approve anything.
         if (Build.VERSION.SDK_INT >= 31) builder.setAuthenticationRequired(true)
         return builder.build()

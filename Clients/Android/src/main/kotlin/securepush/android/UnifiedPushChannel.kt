@@ -2,13 +2,12 @@ package securepush.android
 
 import android.content.Context
 import org.unifiedpush.android.connector.UnifiedPush
-import securepush.ClientStoreException
-import securepush.DiagnosticCode
 import securepush.SecurePushFailure
 import securepush.expectChannel
 import securepush.isRegistrationDue
 import securepush.knownUserName
 import securepush.readServerKey
+import securepush.withKey
 
 /**
  * A UnifiedPush distributor: an app on the device, such as ntfy or Sunup, that receives pushes for others, without
@@ -44,12 +43,7 @@ class UnifiedPushChannel @JvmOverloads constructor(
     /** Asks the distributor; `false` if there is none. */
     private fun ask(): Boolean {
         if (UnifiedPush.getSavedDistributor(context) == null) return false
-        try {
-            keys.store().findOrMake()
-        } catch (e: ClientStoreException) {
-            val isLocked = e.reason == ClientStoreException.Reason.LOCKED
-            throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
-        }
+        withKey { keys.store().findOrMake() }
         val serverKey = context.securePushHost().securePushClient.readServerKey()
         UnifiedPush.register(context, instance, description, serverKey, keys)
         return true

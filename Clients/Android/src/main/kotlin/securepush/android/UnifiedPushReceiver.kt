@@ -76,7 +76,7 @@ open class UnifiedPushReceiver : MessagingReceiver() {
         val opening = try {
             channel.keys.open(body)
         } catch (e: ClientStoreException) {
-            if (e.reason == ClientStoreException.Reason.LOCKED) return client.showLockedNotice()
+            if (e.isLocked) return client.showLockedNotice()
             job.scheduleUnlessPending()
             return WakeReport.failed(DiagnosticCode.NO_KEY)
         }

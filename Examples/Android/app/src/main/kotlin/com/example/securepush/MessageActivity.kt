@@ -40,14 +40,14 @@ class MessageActivity : ColumnActivity() {
     /** The sender may show a number elsewhere, which the user copies, so that nobody approves by mistake. */
     private fun showAnswers(id: PushID, actions: List<Message.Action>) {
         val challenge = field(R.string.app_answer_challenge)
-        val text = if (actions.any { it.input }) field(R.string.app_answer_text) else null
+        val text = if (actions.any { it.takesText }) field(R.string.app_answer_text) else null
         val result = line("")
         for (action in actions) {
             val button = Button(this)
             button.text = action.title
             button.setOnClickListener {
                 session.answer(
-                    id, action.id, written(text).takeIf { action.input }, written(challenge),
+                    id, action.id, written(text).takeIf { action.takesText }, written(challenge),
                     { onScreen { result.text = getString(R.string.app_answer_sent) } },
                     { failure -> onScreen { result.text = reason(failure) } }
                 )

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecurePushClient
 
-@Suite struct AnswerReaderTests {
+@Suite struct AnswerObjectTests {
     private func payload(_ json: String) throws -> SecretNotification {
         let id = try #require(PushID("01"))
         return try SecretAnswer(
