@@ -22,6 +22,8 @@ struct SQLiteDatabase: Sendable {
     let isInMemory: Bool
     /// Tells whether the file is still where it was opened.
     let watch: SQLiteFileWatch
+    /// `nil` in memory, where nobody else writes.
+    private let turns: SQLiteTurns?
     let failedWork = FailedWork()
     /// The migration on opening.
     let report: MigrationReport
@@ -43,6 +45,7 @@ struct SQLiteDatabase: Sendable {
             connections = try SQLiteDatabase.connectWhenUnlocked(path)
             report = try SQLiteMigration.run(connections, schema, policy: migrations)
             watch = SQLiteFileWatch(path: path)
+            turns = SQLiteTurns(path: path)
             isInMemory = false
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw StorageError(.invalid, "\(path) is not an SQLite database, or is damaged. Name another file.")
@@ -64,6 +67,7 @@ struct SQLiteDatabase: Sendable {
             connections = queue
             report = try SQLiteMigration.run(connections, schema, policy: .automatic)
             watch = .nothing
+            turns = nil
             isInMemory = true
         } catch {
             throw StorageError(error)
@@ -117,12 +121,15 @@ struct SQLiteDatabase: Sendable {
         _ work: @escaping @Sendable (Database) throws -> Value,
         completion: @escaping @Sendable (Result<Value, SQLiteFailure>) -> Void
     ) {
-        connections.asyncWriteWithoutTransaction { [watch] db in
+        connections.asyncWriteWithoutTransaction { [watch, turns] db in
             let result = Result {
                 try watch.check()
                 var value: Value?
+                turns?.begin()
+                defer { turns?.begun() }
                 try db.forgettingDamage {
                     try db.inTransaction(.immediate) {
+                        turns?.begun()
                         value = try work(db)
                         return .commit
                     }
@@ -135,6 +142,7 @@ struct SQLiteDatabase: Sendable {
                 return value
             }
             completion(result.mapError { SQLiteFailure($0) })
+            turns?.giveWay()
         }
     }
 
