@@ -30,6 +30,9 @@ struct SQLiteDatabase: Sendable {
 
     /// How long a statement waits for the locks of other processes.
     @TaskLocal private static var busyTimeout = Duration.seconds(5)
+    /// The same for the statements of an opening. No request waits for it, and the disk may be slow while several
+    /// processes start at once.
+    private static let openingTimeout = Duration.seconds(30)
 
     /// - Throws: ``StorageError``; see ``openStore(_:logger:)``.
     static func open(
@@ -42,8 +45,10 @@ struct SQLiteDatabase: Sendable {
         do {
             if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SchemaVersion.missing }
             try SQLiteFile.prepare(path: path)
-            connections = try SQLiteDatabase.connectWhenUnlocked(path)
-            report = try SQLiteMigration.run(connections, schema, policy: migrations)
+            (connections, report) = try SQLiteDatabase.$busyTimeout.withValue(SQLiteDatabase.openingTimeout) {
+                let pool = try SQLiteDatabase.connectWhenUnlocked(path)
+                return (pool, try SQLiteMigration.run(pool, schema, policy: migrations))
+            }
             watch = SQLiteFileWatch(path: path)
             turns = SQLiteTurns(path: path)
             isInMemory = false
