@@ -49,7 +49,7 @@ struct RunningService: Sendable {
 
     /// Waits until all parts of the service are up, or down but not needed, as the text of `/readyz` tells.
     func isReady(_ text: String = #""amqp":"up""#) async throws -> Bool {
-        try await eventually(within: .seconds(60)) {
+        try await eventually {
             let answer = try await request(.GET, "/readyz")
             return answer.status == 200 && answer.body.contains(text)
         }
