@@ -22,7 +22,7 @@ struct RunningService: Sendable {
         if let authorization { fields.replaceOrAdd(name: "Authorization", value: authorization) }
         do {
             return try await Self.http.send(
-                method, port: port, path, headers: fields, bearer: bearer, json: body, timeout: .seconds(60))
+                method, port: port, path, headers: fields, bearer: bearer, json: body, timeout: patience)
         } catch {
             throw NotAnswered(
                 service: process.name, isRunning: process.isRunning, error: "\(error)",
