@@ -38,7 +38,11 @@ final class SQLiteTurns: Sendable {
     /// A transaction is about to wait for SQLite's lock.
     func begin() {
         // Another process asks for an instant at a time.
-        for _ in 0..<10 where flock(waiting, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK { sched_yield() }
+        var tries = 10
+        while flock(waiting, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK, tries > 0 {
+            tries -= 1
+            sched_yield()
+        }
     }
 
     /// It waits no more. May be called again.
