@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Foundations
 import Logging
+import StackKit
 import TestSupport
 import Testing
 
@@ -203,7 +204,7 @@ struct RefreshTokensTests {
             let expected: AuthenticationError.Code = change == "unusable" ? .unavailable : .invalid
             // The file is read again within a second, and each refresh before that replaces the token.
             var current = token
-            let end = ContinuousClock.now + .seconds(20)
+            let end = ContinuousClock.now + patience
             var code: AuthenticationError.Code?
             while code == nil, ContinuousClock.now < end {
                 do {

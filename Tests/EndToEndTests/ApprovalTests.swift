@@ -29,7 +29,7 @@ struct ApprovalTests {
             "securepush",
             ["device", "--user", "alice", "--platform", platform, "--timeout", "90s", "--count", "1"] + arguments,
             environment)
-        let isListening = try await eventually(within: .seconds(60)) {
+        let isListening = try await eventually {
             device.standardError.contains(" listening ") || !device.isRunning
         }
         #expect(isListening && device.isRunning, "\(device.standardError)")

@@ -40,7 +40,7 @@ struct ClientDeviceTests {
             let device = try stack.run(
                 "securepush",
                 ["device", "--user", "alice", "--platform", platform, "--timeout", "90s"] + arguments, environment)
-            let isListening = try await eventually(within: .seconds(60)) {
+            let isListening = try await eventually {
                 device.standardError.contains(" listening ") || !device.isRunning
             }
             #expect(isListening && device.isRunning, "\(device.standardError)")
@@ -131,7 +131,7 @@ struct ClientDeviceTests {
                 others.append(try await devices.start(platform, "--login-after", "1h", "--push-keys-file", keys))
             }
             try await devices.send()
-            let areGone = try await eventually(within: .seconds(60)) {
+            let areGone = try await eventually {
                 others.allSatisfy { $0.standardOutput.contains(" removed ") }
             }
             #expect(areGone, "\(others.map(\.standardOutput))")

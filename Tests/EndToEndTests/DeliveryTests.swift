@@ -74,7 +74,7 @@ struct DeliveryTests {
 
             try await stack.broker.start()
             _ = try await stack.broker.heal()
-            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(ids) })
+            #expect(try await eventually { stack.hub.has(ids) })
             for service in [ingest, dispatcher] { try await service.drain() }
         }
     }
@@ -101,7 +101,7 @@ struct DeliveryTests {
                 #expect(isOwed && !answer.body.contains(#""Attempts":1"#), "\(answer.body)")
             }
             stack.hub.answer(201)
-            let isThere = try await eventually(within: .seconds(60)) {
+            let isThere = try await eventually {
                 try await stack.areDispatched(ids, ingest)
             }
             #expect(isThere)

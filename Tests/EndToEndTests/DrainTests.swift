@@ -19,7 +19,7 @@ struct DrainTests {
             // The test is of no use when the first has done it all.
             #expect(!stack.hub.has(ids))
             let second = try await stack.start("dispatcher", settings)
-            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(ids) })
+            #expect(try await eventually { stack.hub.has(ids) })
             for service in [ingest, second] { try await service.drain() }
             // What the first had sent it had put on record: nothing was sent twice.
             #expect(stack.hub.sends.count == 600)
@@ -49,7 +49,7 @@ struct DrainTests {
             }
             stack.hub.keepSilent([])
             let second = try await stack.start("dispatcher")
-            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(ids) })
+            #expect(try await eventually { stack.hub.has(ids) })
             for service in [ingest, second] { try await service.drain() }
             // The only second pushes are on the platform that never answered.
             #expect(stack.hub.sends.count == 75)
@@ -88,7 +88,7 @@ struct DrainTests {
             #expect(accepted.count >= 200)
             let second = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
-            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(accepted) })
+            #expect(try await eventually { stack.hub.has(accepted) })
             for service in [second, dispatcher] { try await service.drain() }
         }
     }

@@ -108,11 +108,11 @@ struct EncryptedDeliveryTests {
         let id = try await services.ingest.post(try sealed.payload(for: keys), to: "alice", stack)
         // The dispatcher does not run yet, so its message waits in the broker.
         let found = SecretSearch([Data(id.description.utf8)])
-        #expect(try await eventually(within: .seconds(30)) { found.hits(below: stack.broker.folder) > 0 })
+        #expect(try await eventually { found.hits(below: stack.broker.folder) > 0 })
         let search = sealed.search
         #expect(search.hits(below: stack.broker.folder) == 0)
         let dispatcher = try await stack.start("dispatcher", services.settings)
-        #expect(try await eventually(within: .seconds(60)) { try await services.pushes().contains("\(id)") })
+        #expect(try await eventually { try await services.pushes().contains("\(id)") })
 
         let payload = try await services.payload(of: id)
         for (device, key) in devices {

@@ -111,7 +111,7 @@ import Testing
             // Longer than the end after a signal waits for the log.
             try await Task.sleep(for: .milliseconds(1500))
             var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
-            let isThere = try await eventually(within: .seconds(30)) {
+            let isThere = try await eventually {
                 while case let count = read(reader, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
                 return String(decoding: bytes, as: UTF8.self).contains("error: HTTP_PORT")
             }

@@ -6,14 +6,14 @@ import TestSupport
 import Testing
 
 /// From a revocation, a reading or the time of a reminder to the hub, by all services.
-@Suite("Withdrawals and reminders", .serialized, .broker, .timeLimit(.minutes(3)))
+@Suite("Withdrawals and reminders", .serialized, .broker, .timeLimit(.minutes(5)))
 struct FollowUpTests {
     private func status(_ id: NotificationID, _ ingest: RunningService, _ stack: Stack) async throws -> String {
         try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: stack.apiKey).body
     }
 
     private func expectDispatched(_ id: NotificationID, _ ingest: RunningService, _ stack: Stack) async throws {
-        let isDispatched = try await eventually(within: .seconds(30)) {
+        let isDispatched = try await eventually {
             try await status(id, ingest, stack).contains(#""Status":"dispatched""#)
         }
         #expect(isDispatched)
@@ -32,7 +32,7 @@ struct FollowUpTests {
             for _ in 0..<2 {
                 #expect(try await ingest.request(.DELETE, path, bearer: stack.apiKey).status == 204)
             }
-            let isWithdrawn = try await eventually(within: .seconds(30)) {
+            let isWithdrawn = try await eventually {
                 let text = try await status(revoked, ingest, stack)
                 return text.split(separator: #""Withdrawn":"#).count == 4
             }
@@ -63,7 +63,7 @@ struct FollowUpTests {
 
             let fallDue = "UPDATE follow_ups SET due_at = 1 WHERE kind = 2 AND state = 0"
             try await sql(fallDue, at: stack.databaseURL)
-            let isSent = try await eventually(within: .seconds(30)) {
+            let isSent = try await eventually {
                 try await status(id, ingest, stack).contains(#""Sent":1,"Next":""#) && stack.hub.sends.count == 6
             }
             #expect(isSent)
@@ -73,7 +73,7 @@ struct FollowUpTests {
             #expect(try await status(id, ingest, stack).contains(#""Reminders":{"Sent":1}"#))
             try await sql(fallDue, at: stack.databaseURL)
             // The sweep has met the reminder and ended it.
-            let isOver = try await eventually(within: .seconds(30)) {
+            let isOver = try await eventually {
                 try await sql("SELECT due_at FROM follow_ups", at: stack.databaseURL).contains("9223372036854775807")
             }
             #expect(isOver)

@@ -248,7 +248,7 @@ struct LeastRightsTests {
             #expect(keys.status == 200 && keys.body.contains(publicKey), "\(keys.body)")
             let id = try await Self.send(ingest, key, "for alice alone")
             let status = "/api/notifications/\(id)/status"
-            let isDispatched = try await eventually(within: .seconds(60)) {
+            let isDispatched = try await eventually {
                 try await ingest.request(.GET, status, bearer: key).body.contains(#""Status":"dispatched""#)
             }
             let told = try await ingest.request(.GET, status, bearer: key).body
@@ -293,7 +293,7 @@ struct LeastRightsTests {
             let fault = #"{"Operation":"send","Status":400,"Count":3}"#
             #expect(try await hub.request(.POST, "/emulator/faults", body: fault).status < 300)
             let id = try await Self.send(ingest, key, "for alice alone")
-            let isDead = try await eventually(within: .seconds(60)) {
+            let isDead = try await eventually {
                 let letters = try await page.request(.GET, "/admin/api/dead-letters", authorization: admin)
                 return letters.status == 200 && letters.body.contains("\(id)") && letters.body.contains("alice")
             }
@@ -309,7 +309,7 @@ struct LeastRightsTests {
             let replay = try await page.request(
                 .POST, "/admin/api/dead-letters/replay", authorization: admin, body: #"{"All":true}"#)
             #expect(replay.status == 200 && !replay.body.contains(#""Replayed":0"#), "\(replay.body)")
-            let isDispatched = try await eventually(within: .seconds(60)) {
+            let isDispatched = try await eventually {
                 try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: key)
                     .body.contains(#""Status":"dispatched""#)
             }

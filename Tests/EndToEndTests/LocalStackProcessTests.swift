@@ -57,10 +57,10 @@ struct LocalStackProcessTests {
                 environment: ProcessInfo.processInfo.environment, output: folder.appending(path: "output"),
                 folder: folder)
             let record = node.appending(path: "server.pid")
-            #expect(try await eventually(within: .seconds(60)) { FileManager.default.fileExists(atPath: record.path) })
+            #expect(try await eventually { FileManager.default.fileExists(atPath: record.path) })
             start.send(signal)
             #expect(await start.waitUntilEnd(within: .seconds(60)))
-            let left = try await eventually(within: .seconds(60)) {
+            let left = try await eventually {
                 let processes = try await run("ps", ["-ww", "-eo", "args="])
                 return !processes.contains("-home \(node.path)/home ") && !processes.contains(" -port \(port + 2)")
             }

@@ -80,7 +80,7 @@ import Testing
     @Test(arguments: ["2> >(exit 0)", "2> /dev/full", "2> >(sleep 1)"])
     func `A log that cannot be written is counted and holds nothing`(_ redirections: String) async throws {
         try await withService("retrieval", redirections) { service, _ in
-            let isCounted = try await eventually(within: .seconds(60)) {
+            let isCounted = try await eventually {
                 try await service.fill(80)
                 return try await service.figure("securepush_log_lines_dropped_total") > 0
             }

@@ -26,7 +26,7 @@ struct ProcessFaultTests {
             #expect(accepted.count >= 90)
             let second = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
-            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(accepted) })
+            #expect(try await eventually { stack.hub.has(accepted) })
             for service in [second, dispatcher] { try await service.drain() }
         }
     }
@@ -43,7 +43,7 @@ struct ProcessFaultTests {
             // The test is of no use when the first has done it all.
             #expect(!stack.hub.has(ids))
             let second = try await stack.start("dispatcher", settings)
-            #expect(try await eventually(within: .seconds(60)) { stack.hub.has(ids) })
+            #expect(try await eventually { stack.hub.has(ids) })
             #expect(try await eventually { try await stack.areDispatched(ids, ingest) })
             for service in [ingest, second] { try await service.drain() }
             // Sent again is only what was under way, or not yet on record, when the first died.
@@ -66,7 +66,7 @@ struct ProcessFaultTests {
             try await stack.pauseOutsideTransaction(first.process)
             #expect(!stack.hub.has(ids))
             let second = try await stack.start("dispatcher", settings)
-            #expect(try await eventually(within: .seconds(60)) { try await stack.areDispatched(ids, ingest) })
+            #expect(try await eventually { try await stack.areDispatched(ids, ingest) })
             let before = try await stack.records(of: ids, ingest)
             first.process.proceed()
             // It notices that its connection is gone, and comes back.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A refusal by the hub that an operator has put right, against the emulator.
-@Suite("Resending", .serialized, .broker, .timeLimit(.minutes(3)))
+@Suite("Resending", .serialized, .broker, .timeLimit(.minutes(5)))
 struct ResendTests {
     @Test(arguments: TestDatabase.allCases)
     func `What the hub refused is sent once it takes it`(_ database: TestDatabase) async throws {

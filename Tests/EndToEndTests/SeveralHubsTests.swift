@@ -78,7 +78,7 @@ struct SeveralHubsTests {
         func expectPushes(at hubs: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
             let last = try await records().last?.Sequence ?? 0
             for user in SeveralHubsTests.users { _ = try await ingest.post(#""secret""#, to: user, stack) }
-            let isDone = try await eventually(within: .seconds(60)) {
+            let isDone = try await eventually {
                 try await records(after: last).count { $0.Kind == "send" } >= SeveralHubsTests.users.count
             }
             let sends = try await records(after: last).filter { $0.Kind == "send" }
@@ -129,19 +129,19 @@ struct SeveralHubsTests {
             // The dispatcher reads it within a second.
             let before = try await system.records().count { $0.Kind == "send" }
             var probes = 0
-            let isFollowed = try await eventually(within: .seconds(30)) {
+            let isFollowed = try await eventually {
                 _ = try await system.ingest.post(#""probe""#, to: "u3", stack)
                 probes += 1
                 return try await system.records().contains { $0.Kind == "send" && $0.Hub == "hub-c" }
             }
             #expect(isFollowed)
-            let areThrough = try await eventually(within: .seconds(30)) {
+            let areThrough = try await eventually {
                 try await system.records().count { $0.Kind == "send" } == before + probes
             }
             #expect(areThrough)
             try await system.expectPushes(at: Self.three)
             // Retrieval follows the file too: a device that registers again moves at once.
-            let areLeft = try await eventually(within: .seconds(30)) {
+            let areLeft = try await eventually {
                 try await system.register("u9")
                 let list: [Share] = try await system.hubs("list", "--json").split(separator: "\n").map {
                     try JSONDecoder().decode(Share.self, from: Data($0.utf8))
@@ -150,7 +150,7 @@ struct SeveralHubsTests {
             }
             #expect(areLeft)
             // And it deletes the device at the new hub that was removed too early.
-            let isDeleted = try await eventually(within: .seconds(60)) {
+            let isDeleted = try await eventually {
                 try await system.records().contains { $0.Kind == "unregister" && $0.Hub == "hub-c" }
             }
             #expect(isDeleted)

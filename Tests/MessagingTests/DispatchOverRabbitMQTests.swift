@@ -67,11 +67,20 @@ func publishRaw(_ messages: [AMQPMessage], to broker: AMQPConfiguration) async t
     }
 }
 
-/// - Parameter tracer: of the publisher.
-func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void) async throws {
-    let configuration = try MessagingConfiguration(
+/// - Parameters:
+///   - tracer: of the publisher.
+///   - declares: whether publisher and consumer declare what a test removes. They do so at any moment, also before a
+///     message is returned.
+func withStack(
+    tracer: (any Tracer)? = nil, declares: Bool = true, _ body: (Stack) async throws -> Void
+) async throws {
+    var configuration = try MessagingConfiguration(
         amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
         prefix: "test-\(UUID().uuidString)")
+    if !declares {
+        try await AMQPConnection.with(configuration.amqp) { try await $0.declare(configuration.topology.declarations) }
+        configuration.topology.isDeclared = false
+    }
     let publisher = try RabbitMQDispatchPublisher(configuration: configuration, tracer: tracer, logger: quiet)
     let consumer = try RabbitMQDispatchConsumer(configuration: configuration, publisher: publisher, logger: quiet)
     try await withThrowingTaskGroup(of: Void.self) { group in

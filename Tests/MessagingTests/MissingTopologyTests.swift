@@ -49,7 +49,7 @@ struct MissingTopologyTests {
                 // moment can come up without a leader and confirms nothing, see QueueLeaderWatch.
                 try await Task.sleep(for: .seconds(1))
                 let message = DispatchMessage(id: NotificationID())
-                let isTaken = try await eventually(within: .seconds(60), every: .milliseconds(100)) {
+                let isTaken = try await eventually(every: .milliseconds(100)) {
                     let result = await stack.publisher.publish([message], to: fault.route)[0]
                     return (try? result.get()) != nil
                 }
@@ -61,7 +61,7 @@ struct MissingTopologyTests {
                     #expect(delivery.message?.id == message.id)
                     stack.consumer.acknowledge([delivery])
                 }
-                let isWell = try await eventually(within: .seconds(60)) { stack.publisher.problem == nil }
+                let isWell = try await eventually { stack.publisher.problem == nil }
                 #expect(isWell, "\(stack.publisher.problem ?? "")")
             }
         }
@@ -77,7 +77,7 @@ struct MissingTopologyTests {
                 let bindings = stack.topology.declarations.bindings
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { await raw.run() }
-                    let isBack = try await eventually(within: .seconds(60), every: .milliseconds(500)) {
+                    let isBack = try await eventually(every: .milliseconds(500)) {
                         guard (try? await connection.inspect(queue: stack.topology.deadQueue)) != nil,
                             (try? await connection.inspect(queue: stack.topology.dispatchQueue)) != nil,
                             (try? await connection.inspect(queue: stack.topology.retryQueue(delay: .milliseconds(100))))
@@ -174,7 +174,7 @@ extension Stack {
     fileprivate func deadEventually() async throws -> AMQPMessage? {
         try await AMQPConnection.with(configuration.amqp) { connection in
             var message: AMQPMessage?
-            _ = try await eventually(within: .seconds(60), every: .milliseconds(200)) {
+            _ = try await eventually(every: .milliseconds(200)) {
                 guard let delivery = try? await connection.get(queue: topology.deadQueue) else { return false }
                 message = delivery.message
                 try await connection.acknowledge(delivery)

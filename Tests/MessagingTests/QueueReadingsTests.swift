@@ -29,7 +29,7 @@ import Testing
 
     /// The others are read all the same, on the same connection.
     @Test func `A queue that is missing has a problem`() async throws {
-        try await withStack { stack in
+        try await withStack(declares: false) { stack in
             let retry = stack.topology.retryQueue(delay: .milliseconds(100))
             try await AMQPConnection.with(stack.configuration.amqp) { try await $0.delete(queue: retry) }
             let queues = try await RabbitMQInspector(configuration: stack.configuration).queues()

@@ -115,8 +115,9 @@ struct OperationsTests {
             try? await Task.sleep(for: .seconds(3600))
             return nil
         }
-        let report = await ReadinessReport.collect([slow, slow, Self.up], deadline: .milliseconds(50))
-        #expect(report.parts.map(\.reason) == ["no answer within 50ms", "no answer within 50ms", nil])
+        // Long enough for the third on a busy machine.
+        let report = await ReadinessReport.collect([slow, slow, Self.up], deadline: .seconds(3))
+        #expect(report.parts.map(\.reason) == ["no answer within 3s", "no answer within 3s", nil])
         #expect(!report.isReady)
     }
 

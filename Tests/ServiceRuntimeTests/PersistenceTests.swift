@@ -64,7 +64,7 @@ struct PersistenceTests {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\(field)\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try await eventually(within: .seconds(30)) { connection.isClosed })
+            #expect(try await eventually { connection.isClosed })
             let text = connection.text.lowercased()
             #expect(text.contains("\r\nconnection: close\r\n"))
             #expect(answers(in: text) == 1, "what comes after the last request is not answered")
@@ -77,7 +77,7 @@ struct PersistenceTests {
             connection.send(
                 "GET /api/stream HTTP/1.1\r\nHost: a\r\n\r\nGET /api/nothing HTTP/1.1\r\nHost: a\r\n\r\n"
                     + "GET /api/echo/a HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n\r\n")
-            #expect(try await eventually(within: .seconds(30)) { connection.isClosed })
+            #expect(try await eventually { connection.isClosed })
             let text = connection.text.lowercased()
             #expect(answers(in: text) == 3)
             let first = try #require(text.range(of: "connection: close"))
@@ -91,7 +91,7 @@ struct PersistenceTests {
             let connection = try RawConnection(port: port)
             for number in 1...3 {
                 connection.send("GET /api/nothing HTTP/1.1\r\nHost: a\r\nConnection: \(option)\r\n\r\n")
-                #expect(try await eventually(within: .seconds(30)) { answers(in: connection.text) == number })
+                #expect(try await eventually { answers(in: connection.text) == number })
             }
             #expect(!connection.isClosed)
         }
@@ -104,7 +104,7 @@ struct PersistenceTests {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("GET \(path) HTTP/1.0\r\n\(field)\r\n")
-            #expect(try await eventually(within: .seconds(30)) { connection.isClosed })
+            #expect(try await eventually { connection.isClosed })
             let text = connection.text
             #expect(!text.lowercased().contains("transfer-encoding"))
             #expect(text.hasPrefix("HTTP/1.0 ") && text.contains("\r\n\r\n"))

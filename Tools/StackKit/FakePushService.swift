@@ -123,7 +123,7 @@ package struct FakePushService: Sendable {
     private func admin(
         _ method: HTTPMethod, _ path: String, _ json: String? = nil
     ) async throws -> LoopbackHTTP.Response {
-        let response = try await Self.http.send(method, port: adminPort, path, json: json, timeout: .seconds(30))
+        let response = try await Self.http.send(method, port: adminPort, path, json: json, timeout: patience)
         guard response.status == 200 else { throw Refused(status: response.status, body: response.body) }
         return response
     }

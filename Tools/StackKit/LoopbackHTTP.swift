@@ -27,7 +27,8 @@ package struct LoopbackHTTP: Sendable {
         var settings = HTTPClient.Configuration()
         settings.connectionPool.retryConnectionEstablishment = false
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
-        settings.timeout.connect = .seconds(5)
+        // It counts while a request waits for one of the connections, too. The time of a request bounds both.
+        settings.timeout.connect = TimeAmount(patience)
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
 

@@ -22,12 +22,17 @@ struct SQLiteDatabase: Sendable {
     let isInMemory: Bool
     /// Tells whether the file is still where it was opened.
     let watch: SQLiteFileWatch
+    /// `nil` in memory, where nobody else writes.
+    private let turns: SQLiteTurns?
     let failedWork = FailedWork()
     /// The migration on opening.
     let report: MigrationReport
 
     /// How long a statement waits for the locks of other processes.
     @TaskLocal private static var busyTimeout = Duration.seconds(5)
+    /// The same for the statements of an opening. No request waits for it, and the disk may be slow while several
+    /// processes start at once.
+    private static let openingTimeout = Duration.seconds(30)
 
     /// - Throws: ``StorageError``; see ``openStore(_:logger:)``.
     static func open(
@@ -40,9 +45,12 @@ struct SQLiteDatabase: Sendable {
         do {
             if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SchemaVersion.missing }
             try SQLiteFile.prepare(path: path)
-            connections = try SQLiteDatabase.connectWhenUnlocked(path)
-            report = try SQLiteMigration.run(connections, schema, policy: migrations)
+            (connections, report) = try SQLiteDatabase.$busyTimeout.withValue(SQLiteDatabase.openingTimeout) {
+                let pool = try SQLiteDatabase.connectWhenUnlocked(path)
+                return (pool, try SQLiteMigration.run(pool, schema, policy: migrations))
+            }
             watch = SQLiteFileWatch(path: path)
+            turns = SQLiteTurns(path: path)
             isInMemory = false
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw StorageError(.invalid, "\(path) is not an SQLite database, or is damaged. Name another file.")
@@ -64,6 +72,7 @@ struct SQLiteDatabase: Sendable {
             connections = queue
             report = try SQLiteMigration.run(connections, schema, policy: .automatic)
             watch = .nothing
+            turns = nil
             isInMemory = true
         } catch {
             throw StorageError(error)
@@ -117,12 +126,15 @@ struct SQLiteDatabase: Sendable {
         _ work: @escaping @Sendable (Database) throws -> Value,
         completion: @escaping @Sendable (Result<Value, SQLiteFailure>) -> Void
     ) {
-        connections.asyncWriteWithoutTransaction { [watch] db in
+        connections.asyncWriteWithoutTransaction { [watch, turns] db in
             let result = Result {
                 try watch.check()
                 var value: Value?
+                turns?.begin()
+                defer { turns?.begun() }
                 try db.forgettingDamage {
                     try db.inTransaction(.immediate) {
+                        turns?.begun()
                         value = try work(db)
                         return .commit
                     }
@@ -135,6 +147,7 @@ struct SQLiteDatabase: Sendable {
                 return value
             }
             completion(result.mapError { SQLiteFailure($0) })
+            turns?.giveWay()
         }
     }
 

@@ -120,7 +120,7 @@ extension StorageError {
     private init(_ error: DatabaseError) {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            self.init(.unavailable, "Other processes kept the database locked for more than five seconds.")
+            self.init(.unavailable, "Other processes kept the database locked for too long.")
         case .SQLITE_FULL:
             self.init(.unavailable, "The disk of the database is full. Free some space.")
         case .SQLITE_IOERR:

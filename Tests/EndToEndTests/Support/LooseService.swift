@@ -45,7 +45,7 @@ struct LooseService: Sendable {
 
     /// Waits until it answers.
     func waitUntilLive() async throws {
-        let isLive = try await eventually(within: .seconds(60)) {
+        let isLive = try await eventually {
             guard program.isRunning else { return true }
             return (try? await get("/livez").status) == 200
         }

@@ -22,7 +22,7 @@ struct RunningService: Sendable {
         if let authorization { fields.replaceOrAdd(name: "Authorization", value: authorization) }
         do {
             return try await Self.http.send(
-                method, port: port, path, headers: fields, bearer: bearer, json: body, timeout: .seconds(60))
+                method, port: port, path, headers: fields, bearer: bearer, json: body, timeout: patience)
         } catch {
             throw NotAnswered(
                 service: process.name, isRunning: process.isRunning, error: "\(error)",
@@ -49,7 +49,7 @@ struct RunningService: Sendable {
 
     /// Waits until all parts of the service are up, or down but not needed, as the text of `/readyz` tells.
     func isReady(_ text: String = #""amqp":"up""#) async throws -> Bool {
-        try await eventually(within: .seconds(60)) {
+        try await eventually {
             let answer = try await request(.GET, "/readyz")
             return answer.status == 200 && answer.body.contains(text)
         }

@@ -54,7 +54,9 @@ import Testing
     ) async throws {
         try await withRealHub(kind) { hub, platform in
             try await hub.install(try await platform.devices(5), platform, tag: "t")
-            #expect(try await hub.send(platform, tag: "t") == ["Success": 5])
+            // In a name, so that a failure tells the outcomes.
+            let outcomes = try await hub.send(platform, tag: "t")
+            #expect(outcomes == ["Success": 5])
             // The operator of the push service takes them back.
             let next = try await platform.credentials(2)
             if kind != .apns { try await platform.service.expireTokens() }

@@ -92,7 +92,9 @@ func withHub(
             "PUSH_CREDENTIALS_FILE": folder + "/push-credentials.json",
         ].merging(settings) { $1 })
     let read = HubServiceConfiguration(&reader)
-    let configuration = try #require(read, "\(reader.issues)")
+    var configuration = try #require(read, "\(reader.issues)")
+    // The other tests, and the push services that they start, may leave a push without a processor for longer.
+    configuration.delivery.pushTimeout = patience
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let context = ServiceContext(name: "hub", logger: logger, metrics: PrometheusMetrics())
     let hub = try await buildHub(configuration, context: context)

@@ -54,8 +54,9 @@ struct OutboxRelayTests {
             relay.handOver(held + free)
             try await store.expectWaiting(0)
         }
-        #expect(publisher.ids == [free[0].id, held[0].id])
-        let releasedAt = try #require(publisher.record.published.last?.at)
+        // On a busy machine, the time comes before the other one is published.
+        #expect(publisher.ids.count == 2 && publisher.ids.contains(free[0].id))
+        let releasedAt = try #require(publisher.record.published.first { $0.id == held[0].id }?.at)
         #expect(releasedAt >= notBefore)
         // Promised within a second: by two looks in that time, for a clock would measure how busy the machine is.
         #expect(OutboxTiming.standard.sweepInterval * 2 <= .seconds(1))

@@ -10,7 +10,7 @@ import Testing
     @Test func `A deadline ends the wait and resets the stream`() async throws {
         try await withHTTP2(answering: { $0.number == 1 ? [] : [.answer(201)] }) { server, client in
             #expect(await client.post(port: server.port).status == 201)
-            let result = await client.post(port: server.port, within: .seconds(2))
+            let result = await client.post(port: server.port, within: .seconds(10))
             #expect(result.failure == .unanswered(reason: "timeout"))
             try await expectEventually { server.resets == 1 }
             // Nothing had come on the connection since the request: it is not trusted any more.
@@ -76,8 +76,12 @@ import Testing
     }
 
     @Test func `A body that never ends counts as far as it came`() async throws {
-        try await withHTTP2(answering: { _ in [.answer(410, body: [1, 2, 3], ends: false)] }) { server, client in
-            let response = try await client.post(port: server.port, within: .seconds(3)).get()
+        try await withHTTP2(answering: { request in
+            request.number == 0 ? [.answer(201)] : [.answer(410, body: [1, 2, 3], ends: false)]
+        }) { server, client in
+            // The time until the deadline is not for connecting.
+            #expect(await client.post(port: server.port).status == 201)
+            let response = try await client.post(port: server.port, within: .seconds(10)).get()
             #expect(response.status == 410 && response.body == [1, 2, 3])
             try await expectEventually { server.resets == 1 }
         }

@@ -265,7 +265,7 @@ import Testing
             configuration.connectionsPerOrigin = 1
             configuration.pingsAfterIdle = .zero
             // The next connection has to answer in time also on a busy machine.
-            configuration.pingTimeout = .seconds(2)
+            configuration.pingTimeout = .seconds(10)
         }
         let script: FakeHTTP2Server.Script = { request in
             request.connection == 0 ? [.answer(201), .silence] : [.answer(201)]

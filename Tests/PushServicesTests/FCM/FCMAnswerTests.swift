@@ -1,4 +1,5 @@
 import Foundations
+import StackKit
 import Testing
 
 @testable import PushServices
@@ -104,7 +105,7 @@ import Testing
         let connector = FCMConnector(configuration: configuration, client: client, now: { ManualTime.start })
         let request = PushRequest(
             address: .handle(FCMConnectorTests.token), body: Array(#"{"message":{"data":{"a":"b"}}}"#.utf8))
-        return await connector.push(request, deadline: .now + .seconds(30))
+        return await connector.push(request, deadline: .now + patience)
     }
 
     @Test func `After a refused token, the push goes with another one`() async throws {

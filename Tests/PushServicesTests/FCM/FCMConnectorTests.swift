@@ -1,5 +1,6 @@
 import Domain
 import Foundations
+import StackKit
 import Testing
 
 @testable import PushServices
@@ -26,7 +27,7 @@ import Testing
         PushRequest(address: .handle(handle), body: Array(body.utf8), expiresAt: expiresAt)
     }
 
-    private static var deadline: ContinuousClock.Instant { .now + .seconds(30) }
+    private static var deadline: ContinuousClock.Instant { .now + patience }
 
     /// The body of the only push.
     private func sent(_ request: PushRequest) async throws -> JSONValue {

@@ -1,6 +1,7 @@
 import Foundations
 import NIOCore
 import OutgoingHTTP
+import StackKit
 import Testing
 
 @testable import PushServices
@@ -27,7 +28,7 @@ import Testing
         PushRequest(address: .handle(channel), body: Array(body.utf8), headers: headers, expiresAt: expiresAt)
     }
 
-    private static var deadline: ContinuousClock.Instant { .now + .seconds(30) }
+    private static var deadline: ContinuousClock.Instant { .now + patience }
 
     // MARK: The request
 

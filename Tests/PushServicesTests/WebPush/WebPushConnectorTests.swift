@@ -1,6 +1,7 @@
 import Domain
 import Foundations
 import PushServices
+import StackKit
 import Testing
 
 /// What the connector sends, and what it makes of the answers. The conformance suite has the faults of connections.
@@ -27,7 +28,7 @@ import Testing
             body: Array(body.utf8), headers: headers, expiresAt: expiresAt, keyHint: keyHint)
     }
 
-    private static var deadline: ContinuousClock.Instant { .now + .seconds(30) }
+    private static var deadline: ContinuousClock.Instant { .now + patience }
 
     // MARK: The request
 

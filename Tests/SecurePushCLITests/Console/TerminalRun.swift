@@ -29,7 +29,7 @@ struct TerminalRun {
 
         var answers = answers[...]
         var seen = 0
-        let isDone = try await eventually(within: .seconds(60)) {
+        let isDone = try await eventually {
             // First the end, then the rest of the output: nothing is written after the end.
             let hasEnded = !process.isRunning
             let output = Array(terminal.output.utf8)

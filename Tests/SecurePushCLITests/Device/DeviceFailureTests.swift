@@ -113,7 +113,7 @@ import Testing
             let emulator = try APIClient(service: "hub-emulator", url: server.url, timeout: .seconds(30))
             let channel = PushChannel(platform: .apple, handle: Self.handle, emulator: emulator)
             let task = Task { try await channel.receive(opened: {}, lost: { _ in }, { _ in }) }
-            #expect(try await eventually(within: .seconds(60)) { server.requests.count > 7 })
+            #expect(try await eventually { server.requests.count > 7 })
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }

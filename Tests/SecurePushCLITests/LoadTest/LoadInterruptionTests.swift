@@ -1,5 +1,6 @@
 import Domain
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI
@@ -9,7 +10,10 @@ import Testing
     private let plan = LoadPlan(count: 1000, concurrency: 4)
 
     /// Starts a run against a service that holds its answers back, and interrupts it when four requests are in flight.
-    private func interrupted(_ target: HeldIngest, patience: Duration) async throws -> LoadReport {
+    ///
+    /// - Parameter answers: how many of them are answered; if not all, they are so before the patience begins.
+    private func interrupted(answers: Int, patience: Duration) async throws -> LoadReport {
+        let target = HeldIngest(answers: answers)
         let (measurements, stop) = (LoadMeasurements(plan), StopRequest())
         let sender = LoadSender(
             target: target, measurements: measurements, stop: stop, patienceAfterStop: patience)
@@ -17,6 +21,10 @@ import Testing
             group.addTask { try await sender.run() }
             while target.held < 4 { try await Task.sleep(for: .milliseconds(1)) }
             measurements.interrupt()
+            if answers < 4 {
+                target.release()
+                try await expectEventually { measurements.snapshot.ids.count == answers }
+            }
             stop.request()
             target.release()
             try await group.waitForAll()
@@ -33,7 +41,7 @@ import Testing
     func `What is in flight gets its answer or is unknown, and nothing more is sent`(
         answers: Int, patience: Duration, words: String
     ) async throws {
-        let report = try await interrupted(HeldIngest(answers: answers), patience: patience)
+        let report = try await interrupted(answers: answers, patience: patience)
         #expect(
             report.interruption == LoadReport.Interruption(inFlight: 4, answered: answers, unknown: 4 - answers))
         #expect(report.sent == 4 && report.accepted == answers && report.failed == 0 && !report.isSuccess)

@@ -50,7 +50,7 @@ import Testing
             try await Task.sleep(for: .seconds(1))
         }
         try await test.execute(fault.repair)
-        #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
+        #expect(try await eventually { await test.readiness() == nil })
         try await test.store.append([.sample()])
     }
 
@@ -123,7 +123,7 @@ import Testing
         #expect(await test.readiness() != nil)
         try file.seek(toOffset: 0)
         try file.write(contentsOf: content)
-        #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
+        #expect(try await eventually { await test.readiness() == nil })
         try file.close()
     }
 }

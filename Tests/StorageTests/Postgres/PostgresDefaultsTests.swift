@@ -121,7 +121,7 @@ import Testing
             + "AND pid <> pg_backend_pid()"
         try await test.execute("ALTER DATABASE \(name) SET default_transaction_read_only TO on")
         try await test.execute(end)
-        let isTold = try await eventually(within: .seconds(60)) {
+        let isTold = try await eventually {
             await test.readiness()?.contains("The database is read-only.") == true
         }
         #expect(isTold)
@@ -131,7 +131,7 @@ import Testing
         try await test.execute(
             "BEGIN; SET TRANSACTION READ WRITE; ALTER DATABASE \(name) RESET default_transaction_read_only; COMMIT")
         if endingSessions { try? await test.execute(end) }
-        #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
+        #expect(try await eventually { await test.readiness() == nil })
         try await test.store.append([.sample()])
     }
 }

@@ -1,8 +1,11 @@
 import Domain
+import Foundation
 import Foundations
-import Storage
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import Storage
 
 struct SQLiteSharingTests {
     private func withTwoStores(_ body: @Sendable (any Store, any Store) async throws -> Void) async throws {
@@ -64,6 +67,41 @@ struct SQLiteSharingTests {
                 return try await group.reduce(into: []) { $0.append($1 ?? 0) }
             }
             #expect(attempts.sorted() == Array(1...100))
+        }
+    }
+
+    @Test func `Who has written waits until those who wait have begun`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/x.sqlite"
+            let waiting = SQLiteTurns(path: path)
+            let writing = SQLiteTurns(path: path, longestPause: .seconds(3600))
+            writing.giveWay()
+            waiting.begin()
+            let hasGivenWay = Mutex(false)
+            // A thread of its own, which blocks.
+            let thread = Thread {
+                writing.giveWay()
+                hasGivenWay.withLock { $0 = true }
+            }
+            thread.start()
+            try await expectEventually { thread.isExecuting }
+            #expect(!hasGivenWay.withLock { $0 })
+            waiting.begun()
+            try await expectEventually { hasGivenWay.withLock { $0 } }
+        }
+    }
+
+    /// Without it, a process that wrote without a pause kept others out for as long as they wait.
+    @Test func `A store gives way after each transaction, but not for long`() async throws {
+        try await withTemporaryFolder { folder in
+            try await withRunningStore("sqlite:\(folder)/x.sqlite") { test in
+                let other = SQLiteTurns(path: "\(folder)/x.sqlite")
+                other.begin()
+                let start = ContinuousClock.now
+                for _ in 0..<20 { try await test.store.append([.sample()]) }
+                #expect(ContinuousClock.now - start >= .milliseconds(19 * 50))
+                other.begun()
+            }
         }
     }
 }

@@ -26,7 +26,11 @@ extension TestStore {
         if kind == .postgres {
             _ = try await PostgresTestDatabase.psql(url, statement)
         } else {
-            let queue = try DatabaseQueue(path: String(url.dropFirst("sqlite:".count)))
+            // The store may be writing: it tries out what has failed, each second.
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(60)
+            let queue = try DatabaseQueue(
+                path: String(url.dropFirst("sqlite:".count)), configuration: configuration)
             try await queue.write { db in try db.execute(sql: statement) }
         }
     }
