@@ -11,7 +11,8 @@ extension RegistrationEntry {
         let isPart = stored.installationID != nil
         self.init(
             id: stored.id, format: format, isTemplate: stored.isTemplate, tags: stored.tags, handle: stored.handle,
-            fields: document?.children ?? Self.plainFields(format, stored.handle), updatedAt: stored.updatedAt)
+            fields: document?.children ?? Self.plainFields(format, stored.handle), updatedAt: stored.updatedAt,
+            isInOrder: true)
         version = Int(clamping: stored.version)
         sequence = Int(clamping: stored.sequence)
         installationID = stored.installationID

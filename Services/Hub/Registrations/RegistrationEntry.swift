@@ -26,16 +26,17 @@ struct RegistrationEntry: Sendable {
     /// See ``HubRegistrationRow/pushKey``.
     var pushKey: String?
 
+    /// - Parameter isInOrder: whether the fields are in their order already, as stored ones are.
     init(
         id: String, format: NotificationFormat, isTemplate: Bool, tags: [String], handle: String, fields: [XMLElement],
-        updatedAt: Timestamp
+        updatedAt: Timestamp, isInOrder: Bool = false
     ) {
         self.id = id
         self.format = format
         self.isTemplate = isTemplate
         self.tags = tags
         self.handle = handle
-        self.fields = Self.inOrder(fields, format: format)
+        self.fields = isInOrder ? fields : Self.inOrder(fields, format: format)
         self.updatedAt = updatedAt
     }
 
@@ -170,7 +171,6 @@ extension RegistrationEntry {
     /// The elements in the order of the .NET client, which reads by position and skips misplaced ones. Unknown ones are
     /// last.
     private static func inOrder(_ fields: [XMLElement], format: NotificationFormat) -> [XMLElement] {
-        if fields.count <= 1 { return fields }
         let order = ["PushVariables"] + format.handleFields + orderedElements
         return order.flatMap { name in fields.filter { $0.name == name } }
             + fields.filter { !order.contains($0.name) }

@@ -54,8 +54,10 @@ public struct StrictJSON: Sendable {
     /// The text of the value, as it was written.
     public var json: Data { Data(document.dropFirst(span.lowerBound).prefix(span.count)) }
 
+    /// Whether it is `null`.
     public var isNull: Bool { first == UInt8(ascii: "n") }
 
+    /// Its value, if it is `true` or `false`.
     public var boolean: Bool? {
         switch first {
         case UInt8(ascii: "t"): true
