@@ -142,7 +142,7 @@ extension TestHub {
         try await waitForNextMillisecond()
     }
 
-    /// Sends to a tag: the outcomes by name, after devices that are gone were removed.
+    /// Sends to a tag: the outcomes by name, after devices that are gone were removed; or the answer, if it is not 201.
     func send(_ platform: RealPlatform, tag: String) async throws -> [String: Int] {
         var headers: HTTPFields = [HubHeaders.format: platform.format.rawValue, HubHeaders.tags: tag]
         headers[.contentType] = "application/json"
@@ -153,7 +153,8 @@ extension TestHub {
             headers[HubHeaders.windowsType] = "wns/raw"
         }
         let answer = try await call(.post, "/app/messages?api-version=2020-06", headers: headers, body: body)
-        #expect(answer.status == .created, "\(answer.text)")
+        // A send of the moment in which the credentials change may have to be repeated (503).
+        guard answer.status == .created else { return ["\(answer.status) \(answer.text)": 1] }
         await state.delivery.graves.waitUntilWritten()
         var outcomes: [String: Int] = [:]
         for part in (answer.headers[HubHeaders.outcome] ?? "").split(separator: ", ") {
