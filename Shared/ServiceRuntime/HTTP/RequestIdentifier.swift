@@ -2,11 +2,9 @@ package import Foundations
 package import HTTPTypes
 package import Hummingbird
 package import NIOCore
-import Synchronization
 
 /// The ID of one request: the client's `X-Request-Id`, or a new one.
 enum RequestIdentifier {
-    private static let counter = Atomic<UInt64>(.random(in: .min ... .max))
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 
     /// The header's value if it is 1 to 128 visible ASCII characters, else a new ID.
@@ -22,10 +20,11 @@ enum RequestIdentifier {
         (1...128).contains(text.utf8.count) && ByteSet.visible.containsAll(text)
     }
 
-    /// 64 bits in 13 characters, which Swift stores without an allocation: a counter with a random start, multiplied by
-    /// an odd number. No two IDs of a process are the same.
+    /// 64 bits in 13 characters, which Swift stores without an allocation. No two IDs of a process are the same, because
+    /// no two states of the generator give the same number.
     static func make() -> String {
-        var bits = counter.wrappingAdd(1, ordering: .relaxed).newValue &* 0x9E37_79B9_7F4A_7C15
+        var generator = SplitMix64.reserving(1)
+        var bits = generator.next()
         return String(unsafeUninitializedCapacity: 13) { buffer in
             for index in 0..<13 {
                 buffer.initializeElement(at: index, to: alphabet[Int(bits & 31)])
