@@ -116,7 +116,11 @@ internal class JsonValue(private val bytes: ByteArray, private val start: Int, p
                 val escape = if (text[position] == '\\') text[position + 1] else null
                 when (escape) {
                     null -> result.append(text[position])
-                    'u' -> result.append('\u0000' + text.substring(position + 2, position + 6).toInt(16))
+                    'u' -> {
+                        var unit = 0
+                        for (digit in 2..5) unit = unit * 16 + Character.digit(text[position + digit], 16)
+                        result.append(unit.toChar())
+                    }
                     else -> result.append(VALUES[ESCAPED.indexOf(escape)])
                 }
                 position += if (escape == null) 1 else if (escape == 'u') 6 else 2
