@@ -98,10 +98,20 @@ import Testing
                     "<FcmV1RegistrationId>f:1</FcmV1RegistrationId><BodyTemplate><![CDATA[{\"a\":\"$(b)<>&\"}]]>"
                         + "</BodyTemplate><Novel x=\"1\"><In>&#13;</In></Novel>"
                 ).utf8), receivedAt: Timestamp(milliseconds: 7))
+        let browser = { (auth: String) in
+            try RegistrationEntry(
+                id: "3",
+                entry: Array(
+                    TestEntry.make(
+                        "BrowserRegistrationDescription",
+                        "<Endpoint>https://push.example/1</Endpoint><P256DH>BC-_x</P256DH><Auth>\(auth)</Auth>"
+                    ).utf8), receivedAt: Timestamp(milliseconds: 7))
+        }
+        #expect(try browser("ab_-").stored.document == Array("BC-_x\nab_-".utf8))
         var part = rich
         part.installationID = "i"
         part.expirationTime = "2100-01-01T00:00:00Z \"&"
-        for entry in [plain, rich, part] {
+        for entry in try [plain, rich, part, browser("ab_-"), browser("a\nb")] {
             let again = try #require(RegistrationEntry(entry.stored))
             #expect(again.fields == entry.fields)
             #expect(again.expirationTime == entry.expirationTime)

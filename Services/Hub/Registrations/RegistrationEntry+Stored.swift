@@ -6,13 +6,14 @@ extension RegistrationEntry {
     /// Reads a stored registration; `nil` if the document is damaged.
     init?(_ stored: HubRegistrationRow) {
         guard let format = NotificationFormat(rawValue: stored.format) else { return nil }
-        let document = stored.document.isEmpty ? nil : try? XMLReader.read(stored.document)
-        guard stored.document.isEmpty || document != nil else { return nil }
+        let isXML = stored.document.first == UInt8(ascii: "<")
+        let document = isXML ? try? XMLReader.read(stored.document) : nil
+        guard !isXML || document != nil else { return nil }
         let isPart = stored.installationID != nil
         self.init(
             id: stored.id, format: format, isTemplate: stored.isTemplate, tags: stored.tags, handle: stored.handle,
-            fields: document?.children ?? Self.plainFields(format, stored.handle), updatedAt: stored.updatedAt,
-            isInOrder: true)
+            fields: document?.children ?? Self.plainFields(format, stored.handle, stored.document),
+            updatedAt: stored.updatedAt, isInOrder: true)
         version = Int(clamping: stored.version)
         sequence = Int(clamping: stored.sequence)
         installationID = stored.installationID
@@ -20,11 +21,12 @@ extension RegistrationEntry {
         expirationTime = document?.attribute(Self.expiration) ?? (isPart ? HubInstallation.never : Self.never)
     }
 
-    /// The document is the XML of its elements; empty if these follow from format and handle, as for most devices.
+    /// Most devices have nothing but their handle, and browsers two keys: the document is empty, or has a line for each
+    /// key. Others have the XML of their elements.
     var stored: HubRegistrationRow {
         let isUsual = expirationTime == (installationID == nil ? Self.never : HubInstallation.never)
-        var document = ""
-        if !isUsual || fields != Self.plainFields(format, handle) {
+        var document = fields.dropFirst().map(\.text).joined(separator: "\n")
+        if !isUsual || document.hasPrefix("<") || fields != Self.plainFields(format, handle, Array(document.utf8)) {
             document = "<fields xmlns=\"\(XMLNamespace.connect)\" xmlns:i=\"\(XMLNamespace.instance)\""
             if !isUsual { document += " \(Self.expiration)=\"\(XMLWriter.escape(expirationTime))\"" }
             document += ">"
@@ -38,8 +40,11 @@ extension RegistrationEntry {
 
     private static let expiration = "expiration"
 
-    private static func plainFields(_ format: NotificationFormat, _ handle: String) -> [XMLElement] {
-        format.handleFields.prefix(1).map { XMLElement($0, namespace: XMLNamespace.connect, text: handle) }
+    /// - Parameter others: the texts of the elements after the handle's, in lines.
+    private static func plainFields(_ format: NotificationFormat, _ handle: String, _ others: [UInt8]) -> [XMLElement] {
+        let lines = others.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let texts = [handle] + (others.isEmpty ? [] : lines.map { String(decoding: $0, as: UTF8.self) })
+        return zip(format.handleFields, texts).map { XMLElement($0, namespace: XMLNamespace.connect, text: $1) }
     }
 }
 

@@ -54,7 +54,7 @@ struct RegistrationEntry: Sendable {
     var audience: NotificationFormat { isTemplate ? .template : format }
 
     func field(_ name: String) -> String? {
-        fields.first { $0.name.lowercased() == name.lowercased() }?.text
+        fields.first { $0.name == name || $0.name.lowercased() == name.lowercased() }?.text
     }
 
     /// The elements of a response. Recorded: a template without a name says so, and Apple's without an expiry too.
