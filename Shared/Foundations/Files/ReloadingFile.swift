@@ -19,36 +19,12 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         case denies
     }
 
-    private struct State {
-        var value: Value
-        /// The version of the file that `value` was read from.
-        var signature: FileSignature
-        /// The versions of the other files that it was read from.
-        var others: [FileVersion]
-        /// When the file was last checked and was still that version.
-        var confirmed: ContinuousClock.Instant
-        var nextCheck: ContinuousClock.Instant
-        var failure: Failure?
-        /// The versions that were read after the first one.
-        var changes = 0
-        /// `nil` while the file is not watched.
-        var watch: FileWatch?
-    }
-
-    /// A failed attempt to read a changed file.
-    private struct Failure {
-        /// The version of the file; `nil` if there was none.
-        var signature: FileSignature?
-        var error: FileError
-        /// The same version is not read again before this time.
-        var nextTry: ContinuousClock.Instant
-    }
-
     package let path: String
     private let whileUnusable: WhileUnusable
     private let isPrivate: Bool
-    /// Held for a moment only; nothing is read with it.
-    private let state: Mutex<State>
+    /// This and `state` are held for a moment only; nothing is read with them.
+    private let value: Mutex<Value>
+    private let state: Mutex<FileState>
     /// Held while the file is read: by the thread that watches it, or by those who ask for a file that nobody watches.
     private let reading = Mutex<Void>(())
     private let parse: @Sendable (String) throws -> Value
@@ -89,9 +65,10 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         self.now = now
         let time = now()
         state = Mutex(
-            State(
-                value: value, signature: signature, others: others(value), confirmed: time,
+            FileState(
+                signature: signature, others: others(value), confirmed: time,
                 nextCheck: time + ReloadingFile.checkInterval))
+        self.value = Mutex(value)
     }
 
     /// Whether the last value stays in use without limit while the file cannot be used.
@@ -118,10 +95,16 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     /// The last value. Looks at a file that is not watched at most once per second.
-    package var current: Value { check(isForced: false).value }
+    package var current: Value {
+        _ = check(isForced: false)
+        return last
+    }
 
     /// The last value. Looks at a file that is not watched first; one that is watched is looked at soon.
-    package func refreshed() -> Value { check(isForced: true).value }
+    package func refreshed() -> Value {
+        _ = check(isForced: true)
+        return last
+    }
 
     /// ``current``, or `nil` while the file cannot be used and the policy denies access.
     package var usable: Value? { allowed(check(isForced: false)) }
@@ -167,19 +150,14 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         state.withLock { $0.failure?.nextTry = time }
     }
 
-    private struct Check {
-        var value: Value
-        var problem: FileError?
-        /// Whether the problem has lasted long enough to count.
-        var isLasting = false
-    }
+    private var last: Value { value.withLock { $0 } }
 
-    private func allowed(_ seen: Check) -> Value? {
-        guard case .denies = whileUnusable, seen.isLasting else { return seen.value }
+    private func allowed(_ seen: FileCheck) -> Value? {
+        guard case .denies = whileUnusable, seen.isLasting else { return last }
         return nil
     }
 
-    private func check(isForced: Bool) -> Check {
+    private func check(isForced: Bool) -> FileCheck {
         guard let watch = state.withLock({ $0.watch }) else {
             look(isForced: isForced)
             return lastCheck
@@ -189,14 +167,15 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     /// The result of the last look at the file.
-    private var lastCheck: Check {
+    private var lastCheck: FileCheck {
         let time = now()
-        let seen = state.withLock { ($0.value, $0.failure?.error, $0.confirmed, $0.watch != nil) }
-        let (value, failure, confirmed, isWatched) = seen
+        let (failure, confirmed, isWatched) = state.withLock {
+            ($0.failure?.error, $0.confirmed, $0.watch != nil)
+        }
         let isOld = time - confirmed >= ReloadingFile.gracePeriod
         // A file is not read for a minute only if a read hangs.
-        guard let problem = failure ?? (isWatched && isOld ? silence : nil) else { return Check(value: value) }
-        return Check(value: value, problem: problem, isLasting: problem.code == .missing || isOld)
+        guard let problem = failure ?? (isWatched && isOld ? silence : nil) else { return FileCheck() }
+        return FileCheck(problem: problem, isLasting: problem.code == .missing || isOld)
     }
 
     private var silence: FileError {
@@ -207,7 +186,7 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     private func look(isForced: Bool) {
         let time = now()
         let problem = reading.withLock { _ -> FileError? in
-            let known = state.withLock { state -> (FileSignature, [FileVersion], Failure?)? in
+            let known = state.withLock { state -> (FileSignature, [FileVersion], FileFailure?)? in
                 guard isForced || time >= state.nextCheck else { return nil }
                 state.nextCheck = time + ReloadingFile.checkInterval
                 return (state.signature, state.others, state.failure)
@@ -219,7 +198,8 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
 
     /// Returns a problem if it is new.
     private func reread(
-        _ known: FileSignature, _ knownOthers: [FileVersion], after failure: Failure?, at time: ContinuousClock.Instant
+        _ known: FileSignature, _ knownOthers: [FileVersion], after failure: FileFailure?,
+        at time: ContinuousClock.Instant
     ) -> FileError? {
         let signature = FileSignature(path: path)
         if signature == known, knownOthers.allSatisfy(\.isCurrent) {
@@ -235,22 +215,22 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
             let (value, signature) = try ReloadingFile.read(path, isPrivate, parse)
             let others = others(value)
             // The former value is released after the lock: it can be large.
-            let former = state.withLock { state in
-                defer {
-                    state.value = value
-                    state.signature = signature
-                    state.others = others
-                    state.confirmed = time
-                    state.failure = nil
-                    state.changes += 1
-                }
-                return state.value
+            let former = self.value.withLock { last in
+                defer { last = value }
+                return last
             }
             withExtendedLifetime(former) {}
+            state.withLock { state in
+                state.signature = signature
+                state.others = others
+                state.confirmed = time
+                state.failure = nil
+                state.changes += 1
+            }
             return nil
         } catch {
             let isKnown = failure.map { $0.signature == signature && $0.error == error } ?? false
-            let failure = Failure(signature: signature, error: error, nextTry: time + ReloadingFile.checkInterval)
+            let failure = FileFailure(signature: signature, error: error, nextTry: time + ReloadingFile.checkInterval)
             state.withLock { $0.failure = failure }
             return isKnown ? nil : error
         }
@@ -267,6 +247,41 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
             throw FileError(.malformed, path: path, ErrorText.describe(error))
         }
     }
+}
+
+// These are no members of the generic class: the run-time system would look their types up at each use of the value, which
+// took 9,000 instructions.
+
+/// The state of a ``ReloadingFile``, without its value.
+private struct FileState {
+    /// The version of the file that the value was read from.
+    var signature: FileSignature
+    /// The versions of the other files that it was read from.
+    var others: [FileVersion]
+    /// When the file was last checked and was still that version.
+    var confirmed: ContinuousClock.Instant
+    var nextCheck: ContinuousClock.Instant
+    var failure: FileFailure?
+    /// The versions that were read after the first one.
+    var changes = 0
+    /// `nil` while the file is not watched.
+    var watch: FileWatch?
+}
+
+/// A failed attempt to read a changed file.
+private struct FileFailure {
+    /// The version of the file; `nil` if there was none.
+    var signature: FileSignature?
+    var error: FileError
+    /// The same version is not read again before this time.
+    var nextTry: ContinuousClock.Instant
+}
+
+/// The result of a look at a file.
+private struct FileCheck {
+    var problem: FileError?
+    /// Whether the problem has lasted long enough to count.
+    var isLasting = false
 }
 
 /// A file or URL of keys or credentials that a running service can read again, as operators see it: by the name of its
