@@ -107,19 +107,11 @@ def compare(thresholds, measured, names=None):
     return problems, remarks
 
 
-def processor():
-    """The features by which the cryptography chooses its code; valgrind passes those of the machine on."""
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        names = {name for line in file if line.startswith(("flags", "Features")) for name in line.split()[2:]}
-    return " ".join(name for name in ("ssse3", "avx", "avx2", "bmi2", "adx", "sha2") if name in names)
-
-
 def toolchain():
     """What the figures depend on beside the sources."""
     text = subprocess.run(["swift", "--version"], capture_output=True, text=True).stdout
     version = re.search(r"Swift version (\d+\.\d+)", text)
     return {
-        "processor": processor(),
         "machine": platform.machine(),
         "libc": " ".join(platform.libc_ver()),
         "swift": version[1] if version else "unknown",
