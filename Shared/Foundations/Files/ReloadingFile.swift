@@ -158,11 +158,13 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     private func check(isForced: Bool) -> FileCheck {
-        guard let watch = state.withLock({ $0.watch }) else {
+        let time = now()
+        let (watch, isDue) = state.withLock { ($0.watch, isForced || time >= $0.nextCheck) }
+        if let watch {
+            if isForced { watch.request() }
+        } else if isDue {
             look(isForced: isForced)
-            return lastCheck
         }
-        if isForced { watch.request() }
         return lastCheck
     }
 

@@ -91,7 +91,7 @@ package struct JSONScanner: ~Copyable {
         guard take("]") else { throw unexpected("where ',' or ']' is expected") }
     }
 
-    private mutating func enter(_ bracket: Character, depth: Int) throws(JSONSyntaxError) {
+    private mutating func enter(_ bracket: Unicode.Scalar, depth: Int) throws(JSONSyntaxError) {
         guard depth < JSONScanner.maxDepth else {
             throw JSONSyntaxError(message: "Nested deeper than \(JSONScanner.maxDepth)", offset: position)
         }
@@ -137,9 +137,9 @@ package struct JSONScanner: ~Copyable {
         JSONSpan(kind: kind, range: start..<position, contentLength: position - start, hasEscapes: false)
     }
 
-    fileprivate mutating func take(_ character: Character) -> Bool {
+    fileprivate mutating func take(_ character: Unicode.Scalar) -> Bool {
         skipWhiteSpace()
-        guard position < end, bytes[position] == character.asciiValue else { return false }
+        guard position < end, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
@@ -189,6 +189,9 @@ extension JSONScanner {
         var hasEscapes = false
         position += 1
         while true {
+            let plain = position
+            skipPlainWords()
+            length += position - plain
             guard position < end else { throw unexpected("within a string") }
             let byte = bytes[position]
             switch byte {
@@ -205,6 +208,22 @@ extension JSONScanner {
                 position += 1
                 length += 1
             }
+        }
+    }
+
+    /// Skips a string's bytes, eight at a time, up to a word with a quotation mark, a backslash or a control character.
+    private mutating func skipPlainWords() {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let raw = UnsafeRawBufferPointer(bytes)
+        while position + 8 <= end {
+            let word = raw.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            let (quotation, backslash) = (word ^ 0x22 &* ones, word ^ 0x5C &* ones)
+            // The highest bit of a byte is set where the byte is less than 0x20, or 0 after the exclusive or. A borrow can
+            // set it for the next byte too, which is then looked at by itself.
+            let control = (word &- 0x20 &* ones) & ~word
+            let special = control | (quotation &- ones) & ~quotation | (backslash &- ones) & ~backslash
+            guard special & (0x80 &* ones) == 0 else { return }
+            position += 8
         }
     }
 

@@ -225,8 +225,8 @@ private struct DateTimeScanner {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    mutating func take(_ character: Character) -> Bool {
-        guard let first = rest.first, first == character.asciiValue else { return false }
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard let first = rest.first, first == UInt8(ascii: character) else { return false }
         rest.removeFirst()
         return true
     }

@@ -39,6 +39,26 @@ struct JSONScannerTests {
         #expect(throws: JSONSyntaxError.self) { try Self.kind(text) }
     }
 
+    /// Plain text is read eight bytes at a time.
+    @Test(arguments: ["x", "!", "#", "[", "]", "\u{7F}"])
+    func `Every byte of a string is looked at, wherever it is`(_ plain: String) throws {
+        for before in 0..<20 {
+            let head = String(repeating: plain, count: before)
+            for after in 0..<20 {
+                let tail = String(repeating: "é", count: after)
+                let escaped = try Self.text("\"\(head)\\n\(tail)\"")
+                #expect(escaped.text == "\(head)\n\(tail)" && escaped.length == before + 1 + 2 * after)
+                let refused = #expect(throws: JSONSyntaxError.self) { try Self.kind("\"\(head)\"\(tail)x") }
+                #expect(refused?.offset == before + 2)
+            }
+            for control in 0..<0x20 as Range<UInt8> {
+                let bytes = [0x22] + [UInt8](head.utf8) + [control] + [UInt8](repeating: 0x78, count: 20 - before)
+                let refused = #expect(throws: JSONSyntaxError.self) { try Self.kind(bytes + [0x22]) }
+                #expect(refused?.offset == before + 1)
+            }
+        }
+    }
+
     @Test(arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]] as [[UInt8]])
     func `What is not UTF-8 is refused`(_ bytes: [UInt8]) {
         #expect(throws: JSONSyntaxError.self) { try Self.kind(bytes) }
