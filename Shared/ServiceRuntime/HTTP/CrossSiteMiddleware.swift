@@ -21,8 +21,9 @@ struct CrossSiteMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     private static func isBasic(_ authorization: String?) -> Bool {
-        let words = (authorization ?? "").utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        return words.first.map { Substring($0).lowercased() == "basic" } ?? false
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        let scheme = (authorization ?? "").utf8.drop(while: isBlank).prefix { !isBlank($0) }
+        return Substring(scheme).lowercased() == "basic"
     }
 
     private func changes(_ request: Request, _ context: Context) -> Bool {

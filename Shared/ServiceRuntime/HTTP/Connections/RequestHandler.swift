@@ -131,7 +131,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isDone { return }
         switch part {
         case .head(let head):
-            let path = (head.path ?? "").prefix { $0 != "?" }
+            let path = Substring((head.path ?? "").utf8.prefix { $0 != UInt8(ascii: "?") })
             if connection?.isRestricted == true, !Operations.paths.contains(String(path)) {
                 isDone = true
                 let problem = Problem.serviceUnavailable("The limit of connections is reached.")
