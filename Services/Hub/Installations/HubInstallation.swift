@@ -4,6 +4,8 @@ import Foundations
 struct HubInstallation: Equatable, Sendable {
     /// The service's spelling of "never".
     static let never = "9999-12-31T23:59:59.9999999Z"
+    /// The maximum size of a document that patches make: that of a request.
+    static let maxBytes = 64 * 1024
 
     let id: String
     let platform: NotificationFormat
@@ -69,10 +71,14 @@ struct HubInstallation: Equatable, Sendable {
         guard tagLists.allSatisfy({ $0.count <= InstallationText.maxTags }) else {
             throw HubError.badRequest("An installation has at most \(InstallationText.maxTags) tags.")
         }
-        guard templates.allSatisfy({ $0.count <= InstallationText.maxParts }),
-            secondaryTiles.count <= InstallationText.maxParts,
+        // Each template and each tile is a registration of its own, with all tags and variables.
+        guard templates.reduce(secondaryTiles.count, { $0 + $1.count }) <= InstallationText.maxParts,
             pushVariables.count <= InstallationText.maxParts
-        else { throw HubError.badRequest("An installation has at most \(InstallationText.maxParts) templates.") }
+        else {
+            let limit = InstallationText.maxParts
+            throw HubError.badRequest(
+                "An installation has at most \(limit) templates and tiles, and \(limit) variables.")
+        }
         for part in parts { try TagSyntax.checkSpecialTags(part.tags) }
         guard secondaryTiles.isEmpty || platform == .windows || platform == .windowsphone else {
             throw HubError.badRequest("Only installations of wns have secondaryTiles.")

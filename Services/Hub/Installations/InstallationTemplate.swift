@@ -61,7 +61,7 @@ struct SecondaryTile: InstallationPart {
 /// Checks of the texts in an installation.
 enum InstallationText {
     static let maxTags = TagSyntax.maxCountPerRegistration
-    /// The maximum number of templates, tiles or variables: far more than any device has.
+    /// The maximum number of templates and tiles together, and of variables: far more than any device has.
     static let maxParts = 100
     /// The service's limit for names in URLs, in characters.
     private static let maxIDLength = 260
