@@ -115,7 +115,6 @@ import Testing
             _ = PercentCoding.decodeRepeatedly(text)
             _ = try? RegistrationFilter(text)
             _ = HubConnectionString(text)
-            _ = HTTPFields(packed: bytes)
         }
     }
 

@@ -53,7 +53,6 @@ import Testing
         ).headers
         #expect(kept.joined == ["ServiceBusNotification-Tags": "ä", "Content-Type": "", "X-Thing": "1, 2"])
         #expect(kept[.authorization] == nil)
-        #expect(HTTPFields(packed: kept.packed) == kept)
     }
 
     @Test func `The ID has the service's shape`() {
