@@ -115,8 +115,7 @@ extension SharedAccessRule {
     /// Writes `AuthorizationRules`, elements in the recorded order.
     static func element(_ rules: [SharedAccessRule], at time: Timestamp) -> XMLElement {
         XMLElement(
-            "AuthorizationRules", namespace: XMLNamespace.connect,
-            content: rules.map { .element($0.element(at: time)) })
+            "AuthorizationRules", namespace: XMLNamespace.connect, children: rules.map { $0.element(at: time) })
     }
 
     private func element(at time: Timestamp) -> XMLElement {
@@ -125,7 +124,7 @@ extension SharedAccessRule {
             HubDescription.element("ClaimType", "SharedAccessKey"), HubDescription.element("ClaimValue", "None"),
             XMLElement(
                 "Rights", namespace: XMLNamespace.connect,
-                content: granted.map { .element(HubDescription.element("AccessRights", $0.name)) }),
+                children: granted.map { HubDescription.element("AccessRights", $0.name) }),
             HubDescription.element("CreatedTime", time.description),
             HubDescription.element("ModifiedTime", time.description),
             HubDescription.element("KeyName", name), HubDescription.element("PrimaryKey", primaryKey),
@@ -136,7 +135,7 @@ extension SharedAccessRule {
             attributes: [
                 XMLElement.Attribute(
                     namespace: XMLNamespace.instance, name: "type", value: "SharedAccessAuthorizationRule")
-            ], content: children.map { .element($0) })
+            ], children: children)
     }
 }
 

@@ -221,10 +221,9 @@ extension HubInstallation {
             let headers = template.headers.entries.map { entry in
                 XMLElement(
                     header, namespace: XMLNamespace.connect,
-                    content: [.element(element("Header", entry.name)), .element(element("Value", entry.value))])
+                    children: [element("Header", entry.name), element("Value", entry.value)])
             }
-            fields.append(
-                XMLElement(header + "s", namespace: XMLNamespace.connect, content: headers.map { .element($0) }))
+            fields.append(XMLElement(header + "s", namespace: XMLNamespace.connect, children: headers))
         }
         return fields
     }
