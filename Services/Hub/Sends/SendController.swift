@@ -76,9 +76,7 @@ extension SendProcessor.Receipt {
     fileprivate var outcome: String? {
         switch record.outcome {
         case .noTargetFound: record.outcome.rawValue
-        case .completed:
-            MessageOutcome(
-                Dictionary(record.outcomeCounts.map { ($0.outcome.rawValue, $0.count) }, uniquingKeysWith: +))?.text
+        case .completed: MessageOutcome(record.outcomesByName)?.text
         case .scheduled, .cancelled, .faulted: nil
         }
     }

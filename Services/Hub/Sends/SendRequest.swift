@@ -135,10 +135,11 @@ struct SendRequest: Sendable {
         }
     }
 
-    /// Its record, which has no ID yet.
+    /// Its record.
     func record(effect: FaultEffect) -> RecordedRequest {
         var record = RecordedRequest(
-            id: "", kind: kind, hub: call.hub, format: format, tags: tags, headers: headers, body: body,
+            id: HubMessageID.make(at: receivedAt, isSchedule: dueAt != nil), kind: kind, hub: call.hub, format: format,
+            tags: tags, headers: headers, body: body,
             receivedAt: receivedAt)
         record.dueAt = dueAt
         if !effect.faultIDs.isEmpty { record.note(effect) }
