@@ -50,8 +50,8 @@ struct HubInstallation: Equatable, Sendable {
         userID = try InstallationText.optional("userId", of: object)
         tags = try InstallationText.tags(object[ignoringCase: "tags"])
         pushVariables = try InstallationText.strings(object[ignoringCase: "pushVariables"], "pushVariables")
-        templates = try NamedValues(object[ignoringCase: "templates"], "templates", part: "template")
-        secondaryTiles = try NamedValues(object[ignoringCase: "secondaryTiles"], "secondaryTiles", part: "tile")
+        templates = try NamedValues(object[ignoringCase: "templates"], "templates", InstallationTemplate.init)
+        secondaryTiles = try NamedValues(object[ignoringCase: "secondaryTiles"], "secondaryTiles", SecondaryTile.init)
         let expiration = try InstallationText.optional("expirationTime", of: object) ?? Self.never
         expirationTime = expiration.hasPrefix("9999-12-31") ? Self.never : expiration
         expiresAt = expirationTime == Self.never ? nil : Timestamp(iso8601: expirationTime)
@@ -95,9 +95,9 @@ struct HubInstallation: Equatable, Sendable {
             "expirationTime": .string(expirationTime),
             "userId": .optional(userID),
             "tags": tags.isEmpty ? nil : JSONValue(strings: InstallationText.sorted(tags)),
-            "pushVariables": pushVariables.json,
-            "templates": templates.json,
-            "secondaryTiles": secondaryTiles.json,
+            "pushVariables": pushVariables.json(JSONValue.string),
+            "templates": templates.json(\.json),
+            "secondaryTiles": secondaryTiles.json(\.json),
         ])
     }
 }
@@ -173,7 +173,7 @@ extension HubInstallation {
     /// `$InstallationId:{…}` and are sorted; those of a template are merged with those of the installation.
     var parts: [Part] {
         let special = ["$InstallationId:{\(id)}"] + (userID.map { ["$UserId:{\($0)}"] } ?? [])
-        let variables = pushVariables.json.map { [element("PushVariables", $0.json)] } ?? []
+        let variables = pushVariables.json(JSONValue.string).map { [element("PushVariables", $0.json)] } ?? []
         let values = pushChannel.fieldValues(of: platform)
         let base = variables + zip(platform.handleFields, values).map { element($0, $1) }
         let handle = platform == .baidu ? values.joined(separator: "-") : values.first ?? ""
