@@ -52,6 +52,8 @@ import Testing
     @Test(
         arguments: [
             ("[]", 400), ("{}", 400), ("[1]", 400), (#"["a",""]"#, 400), ("nonsense", 400), (#"["a"]"#, 201),
+            (#"["a","b\u0001"]"#, 400), (#"["\u0000"]"#, 400), ("[\"\(String(repeating: "a", count: 4096))\"]", 201),
+            ("[\"a\",\"\(String(repeating: "a", count: 4097))\"]", 400),
             ("[" + Array(repeating: "\"a\"", count: 1000).joined(separator: ",") + "]", 201),
             ("[" + Array(repeating: "\"a\"", count: 1001).joined(separator: ",") + "]", 400),
         ] as [(String, Int)])

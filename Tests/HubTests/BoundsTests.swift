@@ -65,6 +65,22 @@ import Testing
         }
     }
 
+    @Test func `Templates and tiles of an installation are bounded together`() throws {
+        func document(tiles: Int, templates: Int) -> [UInt8] {
+            let parts = (0..<templates).map { "\"\($0)\":{\"body\":\"b\"}" }.joined(separator: ",")
+            let tile = #"{"pushChannel":"c","templates":{\#(parts)}}"#
+            let all = (0..<tiles).map { "\"\($0)\":\(tile)" }.joined(separator: ",")
+            return Array(#"{"platform":"wns","pushChannel":"c","secondaryTiles":{\#(all)}}"#.utf8)
+        }
+        let installation = try HubInstallation(id: "i", document: document(tiles: 10, templates: 9))
+        #expect(installation.parts.count == 101)
+        for (tiles, templates) in [(10, 10), (2, 60), (101, 0)] {
+            #expect(throws: HubError.self) {
+                _ = try HubInstallation(id: "i", document: document(tiles: tiles, templates: templates))
+            }
+        }
+    }
+
     @Test func `A template gives no more than its bound`() throws {
         let properties = try TemplateProperties(
             message: Array(#"{"a":"\#(String(repeating: "x", count: 60_000))"}"#.utf8))

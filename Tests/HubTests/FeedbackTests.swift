@@ -2,6 +2,7 @@ import Domain
 import Foundations
 import HTTPTypes
 import HummingbirdTesting
+import Storage
 import Testing
 
 @testable import Hub
@@ -85,10 +86,9 @@ import Testing
     }
 
     @Test func `A record has the elements in the order that .NET reads`() throws {
-        let feedback = PushFeedback(
-            time: Timestamp(milliseconds: 0), error: "BadChannel", platform: .gcm, handle: "a<b",
-            registrationID: "1-2-3",
-            installationID: "i", messageID: "m")
+        let feedback = HubFeedbackRow(
+            hub: "hub", notedAt: Timestamp(milliseconds: 0), error: "BadChannel", platform: "gcm", handle: "a<b",
+            registrationID: "1-2-3", installationID: "i", messageID: "m")
         let document = try XMLReader.read(Array(feedback.document.utf8))
         #expect(
             document.children.map(\.name) == [

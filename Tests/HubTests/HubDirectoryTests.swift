@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Foundations
 import HTTPTypes
 import Storage
@@ -83,6 +84,23 @@ import Testing
             // Created anew it is empty.
             _ = try await again.create("Gone", HubDescription())
             #expect(again.entrance("gone").exists)
+        }
+    }
+
+    @Test func `A deleted hub that cannot be stored again stays deleted`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hubs-\(UUID().uuidString)").path
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + end) } }
+        let hubs = try await withTables(try StorageConfiguration(url: "sqlite:\(file)")) { store in
+            let hubs = HubDirectory(store.tables)
+            try await hubs.use("gone")
+            try await hubs.delete("gone") { _ in }
+            return hubs
+        }
+        // The store has stopped.
+        for _ in 0..<2 {
+            await #expect(throws: StorageError.self) { _ = try await hubs.create("gone", HubDescription()) }
+            #expect(hubs.hub("gone") == nil)
+            #expect(!hubs.entrance("gone").exists)
         }
     }
 

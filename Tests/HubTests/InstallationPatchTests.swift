@@ -121,6 +121,32 @@ import Testing
         }
     }
 
+    @Test func `Patches do not make an installation larger than a request`() async throws {
+        try await withEmulator { emulator in
+            _ = try await emulator.install(TestInstallation.minimal)
+            let text = String(repeating: "x", count: 40_000)
+            for (name, status) in [("a", 200), ("b", 413), ("a", 200)] {
+                let patch = #"[{"op":"add","path":"/pushVariables/\#(name)","value":"\#(text)"}]"#
+                #expect(try await emulator.call(.patch, Self.path, body: patch).status.code == status)
+            }
+            let document = try #require(JSONValue(text: try await emulator.call(.get, Self.path).text))
+            #expect(document["pushVariables"]?.members?.map(\.name) == ["a"])
+        }
+    }
+
+    @Test func `An imported installation that is larger can be patched, and cannot grow`() throws {
+        let body = String(repeating: "x", count: 40_000)
+        let installation = try HubInstallation(
+            id: "i",
+            document: Array(
+                #"{"platform":"gcm","pushChannel":"a","pushVariables":{"a":"\#(body)","b":"\#(body)"}}"#.utf8))
+        let shrink = try InstallationPatch(Array(#"[{"op":"add","path":"/pushVariables/a","value":"1"}]"#.utf8))
+        #expect(try shrink.applied(to: installation).pushVariables["a"] == "1")
+        let grow = try InstallationPatch(Array(#"[{"op":"add","path":"/pushVariables/c","value":"1"}]"#.utf8))
+        let refused = #expect(throws: HubError.self) { _ = try grow.applied(to: installation) }
+        #expect(refused?.status == .contentTooLarge)
+    }
+
     @Test func `What is not there cannot be patched`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(

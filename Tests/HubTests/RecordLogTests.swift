@@ -53,14 +53,17 @@ import Testing
         ).headers
         #expect(kept.joined == ["ServiceBusNotification-Tags": "ä", "Content-Type": "", "X-Thing": "1, 2"])
         #expect(kept[.authorization] == nil)
-        #expect(HTTPFields(packed: kept.packed) == kept)
     }
 
     @Test func `The ID has the service's shape`() {
         let time = Timestamp(milliseconds: 1_541_552_714_000)
-        let id = HubMessageID.make(
-            at: time, random: 0x7362_2a22_7974_41e4_b434_e8c2_c141_12ce, sequence: 33_331_921)
-        #expect(id == "73622a22797441e4b434e8c2c14112ce-20181107010514-33331921-\(1 + 0x7362_2a22_7974_41e4 % 20)")
-        #expect(HubMessageID.sequence(of: id) == 33_331_921)
+        let id = HubMessageID.make(at: time, random: 0x7362_2a22_7974_41e4_b434_e8c2_c141_12ce)
+        let numbers = (1 + UInt64(0xb434_e8c2_c141_12ce) % 99_999_999, 1 + UInt64(0x7362_2a22_7974_41e4) % 20)
+        #expect(id == "73622a22797441e4b434e8c2c14112ce-20181107010514-\(numbers.0)-\(numbers.1)")
+        #expect(HubMessageID.isPossible(id))
+        #expect(HubMessageID.isPossible(HubMessageID.make(at: time, isSchedule: true)))
+        for other in ["", "1", "\(id)\u{1}", id.replacing("-\(numbers.0)-", with: "-0-"), String(id.dropFirst())] {
+            #expect(!HubMessageID.isPossible(other), "\(other)")
+        }
     }
 }

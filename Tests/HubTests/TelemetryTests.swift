@@ -1,6 +1,7 @@
 import Foundations
 import HTTPTypes
 import HummingbirdTesting
+import Storage
 import Testing
 
 @testable import Hub
@@ -60,12 +61,15 @@ import Testing
     }
 
     @Test func `Every platform's counts stand in the order that .NET reads`() throws {
-        let telemetry = MessageTelemetry(
-            id: "1", state: .completed, enqueuedAt: .now, body: [],
-            outcomes: Dictionary(
-                uniqueKeysWithValues: NotificationFormat.platforms.map { ($0, ["BadChannel": 1, "A": 2]) }))
+        let message = HubMessage(
+            id: "1", hub: "hub", state: "Completed", enqueuedAt: .now,
+            outcomes: NotificationFormat.platforms.flatMap { platform in
+                [("BadChannel", 1), ("A", 2), (HubMessage.unknown, 3)].map {
+                    HubOutcome(platform: platform.rawValue, name: $0, count: $1)
+                }
+            }, body: [], purgeAt: .now)
         let call = HubCall(hub: "hub", base: "http://h/hub", rawQuery: nil)
-        let document = try XMLReader.read(Array(telemetry.document(call).utf8))
+        let document = try XMLReader.read(Array(message.document(call).utf8))
         #expect(
             document.children.map(\.name).dropFirst(5) == [
                 "ApnsOutcomeCounts", "MpnsOutcomeCounts", "WnsOutcomeCounts", "GcmOutcomeCounts", "AdmOutcomeCounts",

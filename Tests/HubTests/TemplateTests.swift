@@ -107,8 +107,8 @@ import Testing
         }
         let header = XMLElement(
             "WnsHeader", namespace: XMLNamespace.connect,
-            content: [.element(text("Header", "X-WNS-Type")), .element(text("Value", "wns/$(kind)"))])
-        let headers = XMLElement("WnsHeaders", namespace: XMLNamespace.connect, content: [.element(header)])
+            children: [text("Header", "X-WNS-Type"), text("Value", "wns/$(kind)")])
+        let headers = XMLElement("WnsHeaders", namespace: XMLNamespace.connect, children: [header])
         let properties = try TemplateProperties(message: Array(#"{"kind":"toast"}"#.utf8))
         let windows = Self.registration(.windows, "<a/>", more: [headers])
         #expect(TemplateRenderer(windows, properties).headers == ["X-WNS-Type": "wns/toast"])

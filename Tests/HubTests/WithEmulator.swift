@@ -24,6 +24,10 @@ func withEmulator(
 ) async throws {
     var configuration = EmulatorConfiguration(
         http: HTTPConfiguration(port: 0), connectionString: testConnectionString)
+    let listenKey = HubConnectionString.makeKey()
+    configuration.accessRules = [
+        SharedAccessRule(name: SharedAccessRule.defaultListenName, primaryKey: listenKey, rights: .listen)
+    ]
     configuration.hubNames = hubNames
     configuration.recordCapacity = recordCapacity
     configuration.stateFile = stateFile
@@ -41,7 +45,6 @@ func withEmulator(
         let application = try makeHTTPApplication(
             router: router, direct: SendController(state: state).directRoutes, configuration: configuration.http,
             context: context)
-        let listenKey = configuration.listenKey
         try await application.test(kind) { client in
             try await test(Emulator(client: client, listenKey: listenKey, state: state))
         }

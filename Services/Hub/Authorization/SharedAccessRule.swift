@@ -45,13 +45,7 @@ extension SharedAccessRule {
     init?(setting: String) {
         let parts = setting.split(separator: ":", omittingEmptySubsequences: false)
         guard (3...4).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { return nil }
-        var rights: AccessRights = []
-        for name in parts[1].split(separator: "+", omittingEmptySubsequences: false) {
-            guard let known = Self.rightNames.first(where: { $0.name.lowercased() == name.lowercased() }) else {
-                return nil
-            }
-            rights.insert(known.right)
-        }
+        guard let rights = AccessRights(text: String(parts[1])) else { return nil }
         self.init(
             name: String(parts[0]), primaryKey: String(parts[2]),
             secondaryKey: parts.count == 4 ? String(parts[3]) : nil, rights: rights)
@@ -115,8 +109,7 @@ extension SharedAccessRule {
     /// Writes `AuthorizationRules`, elements in the recorded order.
     static func element(_ rules: [SharedAccessRule], at time: Timestamp) -> XMLElement {
         XMLElement(
-            "AuthorizationRules", namespace: XMLNamespace.connect,
-            content: rules.map { .element($0.element(at: time)) })
+            "AuthorizationRules", namespace: XMLNamespace.connect, children: rules.map { $0.element(at: time) })
     }
 
     private func element(at time: Timestamp) -> XMLElement {
@@ -125,7 +118,7 @@ extension SharedAccessRule {
             HubDescription.element("ClaimType", "SharedAccessKey"), HubDescription.element("ClaimValue", "None"),
             XMLElement(
                 "Rights", namespace: XMLNamespace.connect,
-                content: granted.map { .element(HubDescription.element("AccessRights", $0.name)) }),
+                children: granted.map { HubDescription.element("AccessRights", $0.name) }),
             HubDescription.element("CreatedTime", time.description),
             HubDescription.element("ModifiedTime", time.description),
             HubDescription.element("KeyName", name), HubDescription.element("PrimaryKey", primaryKey),
@@ -136,7 +129,7 @@ extension SharedAccessRule {
             attributes: [
                 XMLElement.Attribute(
                     namespace: XMLNamespace.instance, name: "type", value: "SharedAccessAuthorizationRule")
-            ], content: children.map { .element($0) })
+            ], children: children)
     }
 }
 
@@ -175,12 +168,5 @@ struct HubConnectionString: Equatable, Sendable {
     /// A new random key: base64 of 32 bytes, as the service makes them.
     static func makeKey() -> String {
         SymmetricKey(size: .bits256).withUnsafeBytes { Data($0).base64EncodedString() }
-    }
-
-    /// The Listen rule's key when none is configured. It is derived, so a fixed connection string gives a fixed key.
-    var derivedListenKey: String {
-        let key = SymmetricKey(data: Array(key.utf8))
-        let code = HMAC<SHA256>.authenticationCode(for: Array(SharedAccessRule.defaultListenName.utf8), using: key)
-        return Data(code).base64EncodedString()
     }
 }

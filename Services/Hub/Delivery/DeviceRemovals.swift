@@ -15,7 +15,7 @@ struct DeviceRemovals: Sendable {
                 let count = try await tables.bury(device.feedback, ifUpdatedBefore: device.removedBefore)
                 device.feedback.countRemoved(count)
             case .wrong(let device): try await remove(device)
-            case .suspended(let key), .resumed(let key): _ = try await writeDecision(of: lanes.lane(key))
+            case .decided(let key): _ = try await writeDecision(of: lanes.lane(key))
             case .look: try await look()
             }
         }

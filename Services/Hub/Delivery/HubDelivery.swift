@@ -32,7 +32,7 @@ final class HubDelivery: Sendable {
     private let underWay = Mutex<Set<NotificationID>>([])
     private let deadlines: SendDeadlines
     /// Wakes ``RetryService``.
-    let alarm: RetryAlarm
+    let alarm: DueAlarm
     /// Makes the spans of pushes; `nil` if nothing is traced.
     let tracer: (any Tracer)?
     private let problem = LastingProblemLog(
@@ -56,7 +56,7 @@ final class HubDelivery: Sendable {
         deadlines = SendDeadlines(clock)
         self.tracer = tracer
         messages = MessageLog(tables, isVolatile: isVolatile, logger: logger)
-        let alarm = RetryAlarm()
+        let alarm = DueAlarm()
         self.alarm = alarm
         ends = WriteQueue("Outcomes of pushes", logger: logger) { ends in
             try await tables.end(ends, now: clock.now())

@@ -54,11 +54,7 @@ struct PushCourier: Sendable {
                 remember(HubPushKey(hub: push.lane.hub, handle: push.handle, key: result.keyUsed))
             }
             let verdict = verdict(result.answer, of: push, lane.platform, removals)
-            switch removals.turn {
-            case .suspended: bury(.suspended(lane.key))
-            case .resumed: bury(.resumed(lane.key))
-            case nil: break
-            }
+            if removals.hasTurned { bury(.decided(lane.key)) }
             return verdict
         }
     }
@@ -90,8 +86,7 @@ enum DeviceRemoval: Sendable {
     /// Its address is wrong. It stays if any process has stopped such removals.
     case wrong(DeadDevice)
     /// Too many addresses are wrong, or no longer too many.
-    case suspended(HubLaneKey)
-    case resumed(HubLaneKey)
+    case decided(HubLaneKey)
     /// Reads the decisions of other processes.
     case look
 }

@@ -26,8 +26,8 @@ final class PushLane: Sendable {
         /// Whether a device whose address is wrong may be removed. An answer to former credentials removes no device,
         /// because wrong credentials may be the cause.
         var areAllowed = false
-        /// The decision that all processes have to know.
-        var turn: RemovalGuard.Turn?
+        /// Whether there is a new decision that all processes have to know.
+        var hasTurned = false
     }
 
     private struct State: Sendable {
@@ -159,10 +159,10 @@ final class PushLane: Sendable {
             if !Task.isCancelled || isProbe {
                 state.circuits.observe(result.answer, of: address, isProbe: isProbe, now: now)
             }
-            let isAboutDevice = result.answer.isAboutDevice
-            let turn = isAboutDevice ? state.guardian.note(isWrong: result.answer.isWrongAddress) : nil
-            let removals = Removals(areAllowed: !state.guardian.isSuspended, turn: turn)
-            return (turn != nil || state.circuits.state != state.shown, removals)
+            let hasTurned =
+                result.answer.isAboutDevice && state.guardian.note(isWrong: result.answer.isWrongAddress) != nil
+            let removals = Removals(areAllowed: !state.guardian.isSuspended, hasTurned: hasTurned)
+            return (hasTurned || state.circuits.state != state.shown, removals)
         }
         if changed { show(result) }
         return removals

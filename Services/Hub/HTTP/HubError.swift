@@ -55,6 +55,9 @@ struct HubError: Error, Sendable {
     static let stopping = HubError(.serviceUnavailable, detail: "The service is not available.", retryAfterSeconds: 1)
     static let bodyTooLarge = HubError(.contentTooLarge, detail: "The request is larger than 64 KB.")
 
+    static let installationTooLarge = HubError(
+        .contentTooLarge, detail: "The installation would be larger than 64 KB.")
+
     func response(for identity: RequestIdentity) -> Response {
         var headers = HTTPFields()
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }

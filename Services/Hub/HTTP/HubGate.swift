@@ -146,12 +146,6 @@ struct HubCall: Sendable {
         query = HubQuery(rawQuery)
     }
 
-    /// The namespace's URL as the client wrote it, without a trailing slash.
-    var origin: String {
-        guard let scheme = base.firstRange(of: "://") else { return base }
-        return String(base[..<(base[scheme.upperBound...].firstIndex(of: "/") ?? base.endIndex)])
-    }
-
     /// The namespace's name: the first part of the host.
     var namespaceName: String {
         let url = base.firstRange(of: "://").map { base[$0.upperBound...] } ?? base[...]

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -49,17 +50,11 @@ struct WebAppController: Sendable {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: content)))
     }
 
+    private static let nameBytes = ByteSet.alphanumerics.union(ByteSet("-."))
+
     /// A plain name: neither hidden nor a way out of the folder.
     private static func isName(_ part: Substring) -> Bool {
-        let isPlain = part.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
-        return isPlain && !part.isEmpty && !part.hasPrefix(".")
+        !part.isEmpty && !part.hasPrefix(".") && nameBytes.containsAll(part)
     }
 
     /// The header fields of the rule `/*` in a file of the form that Netlify and Cloudflare Pages use. Other rules are

@@ -135,9 +135,7 @@ final class HubDirectory: Sendable {
             state.hubs[new.key] = new
             return (former, state.deleted.remove(new.key))
         }
-        // The rest of an interrupted deletion.
-        if wasDeleted { try await tables.removeHub(new.key) { _ in } }
-        try await save(new, former: former)
+        try await save(new, former: former, wasDeleted: wasDeleted)
         return new
     }
 
@@ -167,23 +165,27 @@ final class HubDirectory: Sendable {
         do {
             try await tables.removeHub(former.name) { removed($0.compactMap(RegistrationEntry.init)) }
         } catch {
-            replace(hubKey, with: former)
+            restore(hubKey, former)
             throw error
         }
     }
 
     /// Stores a hub; if that fails, the hub is again as it was.
-    private func save(_ hub: HubSummary, former: HubSummary?) async throws {
-        do { try await tables.save(hub.row) } catch {
-            replace(hub.key, with: former)
+    private func save(_ hub: HubSummary, former: HubSummary?, wasDeleted: Bool = false) async throws {
+        do {
+            // The rest of an interrupted deletion.
+            if wasDeleted { try await tables.removeHub(hub.key) { _ in } }
+            try await tables.save(hub.row)
+        } catch {
+            restore(hub.key, former, isDeleted: wasDeleted)
             throw error
         }
     }
 
-    private func replace(_ hubKey: String, with hub: HubSummary?) {
+    private func restore(_ hubKey: String, _ hub: HubSummary?, isDeleted: Bool = false) {
         state.withLock { state in
             state.hubs[hubKey] = hub
-            if hub != nil { _ = state.deleted.remove(hubKey) }
+            if isDeleted { state.deleted.insert(hubKey) } else { _ = state.deleted.remove(hubKey) }
         }
     }
 }

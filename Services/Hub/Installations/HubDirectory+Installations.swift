@@ -12,8 +12,7 @@ struct InstallationChange: Sendable {
     let removed: [RegistrationEntry]
 
     fileprivate init(_ installation: HubInstallation, _ change: HubInstallationChange) {
-        id = installation.id
-        platform = installation.platform
+        (id, platform) = (installation.id, installation.platform)
         former = change.former.compactMap(RegistrationEntry.init)
         stored = change.stored.compactMap(RegistrationEntry.init)
         removed = change.removed.compactMap(RegistrationEntry.init)

@@ -4,6 +4,8 @@ import Foundations
 struct HubInstallation: Equatable, Sendable {
     /// The service's spelling of "never".
     static let never = "9999-12-31T23:59:59.9999999Z"
+    /// The maximum size of a document that patches make: that of a request.
+    static let maxBytes = 64 * 1024
 
     let id: String
     let platform: NotificationFormat
@@ -48,8 +50,8 @@ struct HubInstallation: Equatable, Sendable {
         userID = try InstallationText.optional("userId", of: object)
         tags = try InstallationText.tags(object[ignoringCase: "tags"])
         pushVariables = try InstallationText.strings(object[ignoringCase: "pushVariables"], "pushVariables")
-        templates = try NamedValues(object[ignoringCase: "templates"], "templates", part: "template")
-        secondaryTiles = try NamedValues(object[ignoringCase: "secondaryTiles"], "secondaryTiles", part: "tile")
+        templates = try NamedValues(object[ignoringCase: "templates"], "templates", InstallationTemplate.init)
+        secondaryTiles = try NamedValues(object[ignoringCase: "secondaryTiles"], "secondaryTiles", SecondaryTile.init)
         let expiration = try InstallationText.optional("expirationTime", of: object) ?? Self.never
         expirationTime = expiration.hasPrefix("9999-12-31") ? Self.never : expiration
         expiresAt = expirationTime == Self.never ? nil : Timestamp(iso8601: expirationTime)
@@ -69,10 +71,14 @@ struct HubInstallation: Equatable, Sendable {
         guard tagLists.allSatisfy({ $0.count <= InstallationText.maxTags }) else {
             throw HubError.badRequest("An installation has at most \(InstallationText.maxTags) tags.")
         }
-        guard templates.allSatisfy({ $0.count <= InstallationText.maxParts }),
-            secondaryTiles.count <= InstallationText.maxParts,
+        // Each template and each tile is a registration of its own, with all tags and variables.
+        guard templates.reduce(secondaryTiles.count, { $0 + $1.count }) <= InstallationText.maxParts,
             pushVariables.count <= InstallationText.maxParts
-        else { throw HubError.badRequest("An installation has at most \(InstallationText.maxParts) templates.") }
+        else {
+            let limit = InstallationText.maxParts
+            throw HubError.badRequest(
+                "An installation has at most \(limit) templates and tiles, and \(limit) variables.")
+        }
         for part in parts { try TagSyntax.checkSpecialTags(part.tags) }
         guard secondaryTiles.isEmpty || platform == .windows || platform == .windowsphone else {
             throw HubError.badRequest("Only installations of wns have secondaryTiles.")
@@ -89,9 +95,9 @@ struct HubInstallation: Equatable, Sendable {
             "expirationTime": .string(expirationTime),
             "userId": .optional(userID),
             "tags": tags.isEmpty ? nil : JSONValue(strings: InstallationText.sorted(tags)),
-            "pushVariables": pushVariables.json,
-            "templates": templates.json,
-            "secondaryTiles": secondaryTiles.json,
+            "pushVariables": pushVariables.json(JSONValue.string),
+            "templates": templates.json(\.json),
+            "secondaryTiles": secondaryTiles.json(\.json),
         ])
     }
 }
@@ -167,7 +173,7 @@ extension HubInstallation {
     /// `$InstallationId:{…}` and are sorted; those of a template are merged with those of the installation.
     var parts: [Part] {
         let special = ["$InstallationId:{\(id)}"] + (userID.map { ["$UserId:{\($0)}"] } ?? [])
-        let variables = pushVariables.json.map { [element("PushVariables", $0.json)] } ?? []
+        let variables = pushVariables.json(JSONValue.string).map { [element("PushVariables", $0.json)] } ?? []
         let values = pushChannel.fieldValues(of: platform)
         let base = variables + zip(platform.handleFields, values).map { element($0, $1) }
         let handle = platform == .baidu ? values.joined(separator: "-") : values.first ?? ""
@@ -215,10 +221,9 @@ extension HubInstallation {
             let headers = template.headers.entries.map { entry in
                 XMLElement(
                     header, namespace: XMLNamespace.connect,
-                    content: [.element(element("Header", entry.name)), .element(element("Value", entry.value))])
+                    children: [element("Header", entry.name), element("Value", entry.value)])
             }
-            fields.append(
-                XMLElement(header + "s", namespace: XMLNamespace.connect, content: headers.map { .element($0) }))
+            fields.append(XMLElement(header + "s", namespace: XMLNamespace.connect, children: headers))
         }
         return fields
     }

@@ -33,13 +33,19 @@ struct InstallationPatch: Sendable {
 
     /// The installation after all operations on its document, which the reader of a PUT checks.
     ///
-    /// - Throws: 400 for a path that cannot be changed, or an invalid result.
+    /// - Throws: 400 for a path that cannot be changed, or an invalid result; 413 for one that is too large.
     func applied(to installation: HubInstallation) throws(HubError) -> HubInstallation {
         var document = installation.json
         for operation in operations {
             document = try PatchNode.edited(document, operation, operation.path[...], PatchNode.installation)
         }
-        return try HubInstallation(id: installation.id, object: document)
+        let patched = try HubInstallation(id: installation.id, object: document)
+        // Otherwise an installation could grow with each patch. An imported one may be larger, and must not grow.
+        let size = patched.json.json.utf8.count
+        guard size <= HubInstallation.maxBytes || size <= installation.json.json.utf8.count else {
+            throw HubError.installationTooLarge
+        }
+        return patched
     }
 
     private static func operation(_ element: JSONValue) throws(HubError) -> Operation {

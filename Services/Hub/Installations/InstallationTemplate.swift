@@ -1,7 +1,7 @@
 import Foundations
 
 /// A template of an installation, which template sends render for this device.
-struct InstallationTemplate: InstallationPart {
+struct InstallationTemplate: Equatable, Sendable {
     let body: String
     let headers: NamedValues<String>
     let tags: [String]
@@ -18,20 +18,20 @@ struct InstallationTemplate: InstallationPart {
         }
         self.body = body
         headers = try InstallationText.strings(object[ignoringCase: "headers"], "headers")
-        tags = try InstallationText.tags(object[ignoringCase: "tags"], of: .template)
+        tags = try InstallationText.tags(object[ignoringCase: "tags"], read: InstallationText.templateTag)
         expiry = try InstallationText.optional("expiry", of: object)
     }
 
     var json: JSONValue {
         JSONValue([
-            "body": .string(body), "headers": headers.json, "expiry": .optional(expiry),
+            "body": .string(body), "headers": headers.json(JSONValue.string), "expiry": .optional(expiry),
             "tags": tags.isEmpty ? nil : JSONValue(strings: tags),
         ])
     }
 }
 
 /// A secondary tile of a Windows app, which has its own channel.
-struct SecondaryTile: InstallationPart {
+struct SecondaryTile: Equatable, Sendable {
     let pushChannel: String
     let tags: [String]
     let templates: NamedValues<InstallationTemplate>
@@ -47,13 +47,13 @@ struct SecondaryTile: InstallationPart {
         }
         pushChannel = try InstallationText.checkedHandle(channel, "pushChannel")
         tags = try InstallationText.tags(object[ignoringCase: "tags"])
-        templates = try NamedValues(object[ignoringCase: "templates"], "templates", part: "template")
+        templates = try NamedValues(object[ignoringCase: "templates"], "templates", InstallationTemplate.init)
     }
 
     var json: JSONValue {
         JSONValue([
             "pushChannel": .string(pushChannel), "tags": tags.isEmpty ? nil : JSONValue(strings: tags),
-            "templates": templates.json,
+            "templates": templates.json(\.json),
         ])
     }
 }
@@ -61,7 +61,7 @@ struct SecondaryTile: InstallationPart {
 /// Checks of the texts in an installation.
 enum InstallationText {
     static let maxTags = TagSyntax.maxCountPerRegistration
-    /// The maximum number of templates, tiles or variables: far more than any device has.
+    /// The maximum number of templates and tiles together, and of variables: far more than any device has.
     static let maxParts = 100
     /// The service's limit for names in URLs, in characters.
     private static let maxIDLength = 260
@@ -104,52 +104,44 @@ enum InstallationText {
     ///
     /// - Throws: 400.
     static func strings(_ value: JSONValue?, _ name: String) throws(HubError) -> NamedValues<String> {
-        guard let value else { return NamedValues() }
-        guard let members = value.members else { throw HubError.badRequest("The \(name) are not an object.") }
-        var values = NamedValues<String>()
-        for member in members {
-            guard let text = member.value.text else {
+        try NamedValues(value, name) { value throws(HubError) in
+            guard let text = value.text else {
                 throw HubError.badRequest("The \(name) have a value that is not a string.")
             }
-            values[try checked(member.name, name)] = try checked(text, name)
+            return try checked(text, name)
         }
-        return values
-    }
-
-    /// The owner of tags, which decides their syntax.
-    enum TagOwner {
-        /// An installation or a tile: the syntax of registrations.
-        case device
-        /// A template: blanks are allowed, as recorded in `Template Name`.
-        case template
     }
 
     /// A list of tags without repeats in any case.
     ///
+    /// - Parameter read: checks one tag; by default with the syntax of registrations.
     /// - Throws: 400.
-    static func tags(_ value: JSONValue?, of owner: TagOwner = .device) throws(HubError) -> [String] {
+    static func tags(
+        _ value: JSONValue?, read: (String) throws(HubError) -> String = deviceTag
+    ) throws(HubError) -> [String] {
         guard let value else { return [] }
         guard let elements = value.elements else { throw HubError.badRequest("The tags are not an array.") }
         var tags: [String] = []
-        for element in elements { append(try tag(element, of: owner), to: &tags) }
+        for element in elements {
+            guard let text = element.text else { throw HubError.badRequest("A tag is not a string.") }
+            append(try read(text), to: &tags)
+        }
         return tags
     }
 
-    /// - Throws: 400.
-    static func tag(_ value: JSONValue, of owner: TagOwner = .device) throws(HubError) -> String {
-        guard let text = value.text else { throw HubError.badRequest("A tag is not a string.") }
-        switch owner {
-        case .device:
-            guard TagSyntax.isTag(text) else {
-                throw HubError.badRequest("A tag has 1 to 120 letters, digits and _ @ # . : - characters.")
-            }
-            return text
-        case .template:
-            guard !text.isEmpty, text.unicodeScalars.count <= TagSyntax.maxLength, !text.contains(",") else {
-                throw HubError.badRequest("A template's tag has 1 to 120 characters and no comma.")
-            }
-            return try checked(text, "tag")
+    private static func deviceTag(_ text: String) throws(HubError) -> String {
+        guard TagSyntax.isTag(text) else {
+            throw HubError.badRequest("A tag has 1 to 120 letters, digits and _ @ # . : - characters.")
         }
+        return text
+    }
+
+    /// Blanks are allowed, as recorded in `Template Name`.
+    fileprivate static func templateTag(_ text: String) throws(HubError) -> String {
+        guard !text.isEmpty, text.unicodeScalars.count <= TagSyntax.maxLength, !text.contains(",") else {
+            throw HubError.badRequest("A template's tag has 1 to 120 characters and no comma.")
+        }
+        return try checked(text, "tag")
     }
 
     /// Tags in the order of the service's responses: alphabetical without regard to case.
@@ -189,40 +181,28 @@ struct NamedValues<Value: Equatable & Sendable>: Equatable, Sendable {
     }
 }
 
-/// A value of an installation's named values.
-protocol InstallationPart: Equatable, Sendable {
-    /// - Throws: 400.
-    init(_ value: JSONValue) throws(HubError)
-    var json: JSONValue { get }
-}
-
-extension NamedValues where Value: InstallationPart {
-    /// Reads the templates or tiles of an installation, or their JSON text.
+extension NamedValues {
+    /// Reads an object in an installation, or its JSON text.
     ///
     /// - Parameters:
-    ///   - member: the name of the member, for errors.
-    ///   - part: the name of one of the values, for errors.
+    ///   - member: the name of the object, for errors.
+    ///   - read: reads one of the values.
     /// - Throws: 400.
-    init(_ value: JSONValue?, _ member: String, part: String) throws(HubError) {
+    init(
+        _ value: JSONValue?, _ member: String, _ read: (JSONValue) throws(HubError) -> Value
+    ) throws(HubError) {
         guard let value else { return }
         guard let members = value.orItsText.members else {
             throw HubError.badRequest("The \(member) are not an object.")
         }
-        for member in members where member.value != .null {
-            self[try InstallationText.checked(member.name, "\(part)'s name")] = try Value(member.value)
+        for part in members where part.value != .null {
+            self[try InstallationText.checked(part.name, member)] = try read(part.value)
         }
     }
 
     /// Nil when there are none.
-    var json: JSONValue? {
-        isEmpty ? nil : .object(entries.map { JSONValue.Member($0.name, $0.value.json) })
-    }
-}
-
-extension NamedValues<String> {
-    /// Nil when there are none.
-    var json: JSONValue? {
-        isEmpty ? nil : .object(entries.map { JSONValue.Member($0.name, .string($0.value)) })
+    func json(_ write: (Value) -> JSONValue) -> JSONValue? {
+        isEmpty ? nil : .object(entries.map { JSONValue.Member($0.name, write($0.value)) })
     }
 }
 

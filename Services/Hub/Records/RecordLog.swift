@@ -51,7 +51,7 @@ final class RecordLog: Sendable {
         self.keeps = keeps
     }
 
-    /// Keeps a record. One without an ID gets one, which contains its place in the log.
+    /// Keeps a record.
     ///
     /// - Returns: the record as kept; as given if it is not.
     @discardableResult
@@ -61,10 +61,6 @@ final class RecordLog: Sendable {
         state.withLock { state in
             state.lastSequence += 1
             record.sequence = state.lastSequence
-            if record.id.isEmpty {
-                record.id = HubMessageID.make(
-                    at: record.receivedAt, sequence: record.sequence, isSchedule: record.kind == .scheduled)
-            }
             state.byteCount += record.byteCount
             state.records.append(record)
             while state.records.count > capacity || (state.byteCount > maxBytes && state.records.count > 1) {
@@ -120,10 +116,8 @@ final class RecordLog: Sendable {
 /// The hub's ID of a send, in the shape of the recorded ones: 32 hexadecimal digits, time, two numbers.
 enum HubMessageID {
     /// - Parameter isSchedule: the shape of scheduled sends: joined by `_`, with a queue's name at the end.
-    static func make(
-        at time: Timestamp, random: UInt128 = random(), sequence: Int? = nil, isSchedule: Bool = false
-    ) -> String {
-        let sequence = sequence ?? 1 + Int(UInt64(truncatingIfNeeded: random) % 99_999_999)
+    static func make(at time: Timestamp, random: UInt128 = random(), isSchedule: Bool = false) -> String {
+        let sequence = 1 + Int(UInt64(truncatingIfNeeded: random) % 99_999_999)
         let bytes = withUnsafeBytes(of: random.bigEndian) { $0.hex }
         let parts = [bytes, time.compact, "\(sequence)", "\(1 + Int(UInt64(truncatingIfNeeded: random >> 64) % 20))"]
         return isSchedule ? parts.joined(separator: "_") + "_QNHQueue1-S1" : parts.joined(separator: "-")
@@ -137,14 +131,9 @@ enum HubMessageID {
 
     /// Whether an ID can be one of ours.
     static func isPossible(_ id: String) -> Bool {
-        id.utf8.count <= 128 && sequence(of: id) != nil && id.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-
-    /// The first number of an ID; nil for an ID that is not ours.
-    static func sequence(of id: String) -> Int? {
+        guard id.utf8.count <= 128, ByteSet.visible.containsAll(id) else { return false }
         let parts = id.split(maxSplits: 4, omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
-        guard parts.count >= 4, parts[0].utf8.count == 32 else { return nil }
-        return Int(parts[2]).flatMap { $0 > 0 ? $0 : nil }
+        return parts.count >= 4 && parts[0].utf8.count == 32 && Int(parts[2]).map { $0 > 0 } == true
     }
 }
 

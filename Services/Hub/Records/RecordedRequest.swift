@@ -24,8 +24,8 @@ struct RecordedRequest: Sendable {
     /// The maximum number of results of one record; the counts are complete.
     static let maxResults = 1000
 
-    /// The hub's message ID, or the registration's ID. Empty for a send that is not in the log yet.
-    var id: String
+    /// The hub's message ID, or the registration's ID.
+    let id: String
     let kind: Kind
     let hub: String
     let format: NotificationFormat?
@@ -40,8 +40,8 @@ struct RecordedRequest: Sendable {
     var dueAt: Timestamp?
     /// The result at each device, at most ``maxResults``.
     private(set) var results: [DeliveryResult] = []
-    /// The number of results by platform and outcome, complete.
-    private(set) var outcomeCounts: [OutcomeCount] = []
+    /// The number of results by outcome, complete.
+    private(set) var outcomeCounts: [DeliveryOutcome: Int] = [:]
     var outcome: Outcome = .completed
     /// Whether the hub accepted it. An accepted send can still be lost, and its client can get another answer.
     private(set) var isAccepted = true
@@ -77,11 +77,7 @@ struct RecordedRequest: Sendable {
 
     /// Notes the result at one device.
     mutating func add(_ result: DeliveryResult) {
-        if let index = outcomeCounts.firstIndex(where: { $0.outcome == result.outcome && $0.format == result.format }) {
-            outcomeCounts[index].count += 1
-        } else {
-            outcomeCounts.append(OutcomeCount(format: result.format, outcome: result.outcome, count: 1))
-        }
+        outcomeCounts[result.outcome, default: 0] += 1
         if results.count < Self.maxResults { results.append(result) }
     }
 
@@ -144,7 +140,7 @@ struct RecordedRequest: Sendable {
             "Id": .string(id),
             "Kind": .string(kind.rawValue),
             "Outcome": .string(outcome.rawValue),
-            "Outcomes": kind.isSend ? outcomeTotals : nil,
+            "Outcomes": kind.isSend ? JSONValue(outcomesByName) { .number("\($0)") } : nil,
             "Platform": .optional(format?.rawValue),
             "ReceivedAt": .string(receivedAt.description),
             "RequestId": .optional(headers[HubHeaders.requestID]),
@@ -157,10 +153,9 @@ struct RecordedRequest: Sendable {
         ])
     }
 
-    /// The counts by outcome, over all platforms.
-    private var outcomeTotals: JSONValue {
-        let totals = outcomeCounts.reduce(into: [:]) { $0[$1.outcome.rawValue, default: 0] += $1.count }
-        return JSONValue(totals) { .number("\($0)") }
+    /// ``outcomeCounts`` by the names of the outcomes.
+    var outcomesByName: [String: Int] {
+        Dictionary(uniqueKeysWithValues: outcomeCounts.map { ($0.rawValue, $1) })
     }
 }
 
@@ -220,13 +215,6 @@ struct DeliveryResult: Sendable {
             "Handle": .string(handle), "Outcome": .string(outcome.rawValue), "Platform": .string(format.rawValue),
         ])
     }
-}
-
-/// The number of devices of one platform with one outcome.
-struct OutcomeCount: Equatable, Sendable {
-    let format: NotificationFormat
-    let outcome: DeliveryOutcome
-    var count: Int
 }
 
 extension HTTPFields {

@@ -21,9 +21,6 @@ final class ScheduleTable: Sendable {
         var notes: [String: Note] = [:]
         /// The sends that this process delivers at the moment.
         var running: Set<String> = []
-        var sleeper: Task<Void, Never>?
-        /// Whether a send came, or one ended, since the service looked for the next one.
-        var isNew = false
         /// How many sends there are, and when they were counted.
         var count = 0
         var countedAt: ContinuousClock.Instant?
@@ -39,12 +36,14 @@ final class ScheduleTable: Sendable {
     private static let pause = Duration.seconds(5)
     /// The time between two tries to store the progress of a delivery, while the database is unavailable.
     private static let repetition = Duration.milliseconds(500)
+    private static let maxWait = Duration.seconds(60)
 
     private let tables: HubTables
     private let logger: Logger
     /// Tells this process from others.
     private let claim = Int64.random(in: 1...Int64.max)
     private let state = Mutex(State())
+    private let alarm = DueAlarm()
 
     init(_ tables: HubTables, logger: Logger) {
         self.tables = tables
@@ -75,13 +74,8 @@ final class ScheduleTable: Sendable {
             _ = state.withLock { $0.notes.removeValue(forKey: send.id) }
             throw error
         }
-        let sleeper = state.withLock { state in
-            state.isNew = true
-            state.count += 1
-            return state.sleeper
-        }
-        // It may be the next one now: the service must sleep for a shorter time.
-        sleeper?.cancel()
+        state.withLock { $0.count += 1 }
+        alarm.ring(by: send.dueAt)
     }
 
     /// - Returns: the place of its record in the log; 0 if this process did not take it. `nil` if the hub has none of
@@ -151,16 +145,13 @@ final class ScheduleTable: Sendable {
                 "The end of a scheduled notification cannot be stored, and a part of it may be sent again",
                 metadata: ["error": "\(ErrorText.describe(error))"])
         }
-        let sleeper = state.withLock { state -> Task<Void, Never>? in
-            let wasFull = state.running.count >= Self.maxRunning
-            state.running.remove(id)
+        let wasFull = state.withLock { state in
+            defer { state.running.remove(id) }
             if end != .failed { state.notes[id] = nil }
             if end == .delivered { state.count -= 1 }
-            guard wasFull || end == .failed else { return nil }
-            state.isNew = true
-            return state.sleeper
+            return state.running.count >= Self.maxRunning
         }
-        sleeper?.cancel()
+        if wasFull || end == .failed { alarm.ring(by: .now) }
     }
 
     private func store(_ end: End, of id: String, hubKey: String) async throws {
@@ -202,22 +193,8 @@ final class ScheduleTable: Sendable {
     /// Waits until the next send is due, or one more can be delivered; at most a minute, because the clock may be set
     /// meanwhile.
     func waitUntilNextIsDue() async throws {
-        let isFull = state.withLock { state in
-            state.isNew = false
-            return state.running.count >= Self.maxRunning
-        }
-        let next = isFull ? .max : try await tables.nextSchedule()?.milliseconds ?? .max
-        let sleeper: Task<Void, Never>? = state.withLock { state in
-            if state.isNew { return nil }
-            let wait = next.subtractingClamped(Timestamp.now.milliseconds)
-            let sleeper = Task { _ = try? await Task.sleep(for: .milliseconds(min(max(wait, 0), 60_000))) }
-            state.sleeper = sleeper
-            return sleeper
-        }
-        await withTaskCancellationHandler {
-            await sleeper?.value
-        } onCancel: {
-            sleeper?.cancel()
-        }
+        let isFull = state.withLock { $0.running.count >= Self.maxRunning }
+        let next = isFull ? nil : try await tables.nextSchedule()
+        await alarm.wait(for: min(next.map { $0 - .now } ?? Self.maxWait, Self.maxWait), .system)
     }
 }

@@ -1,3 +1,5 @@
+import Foundations
+
 /// One part of a multipart body.
 struct MultipartPart: Equatable, Sendable {
     /// Names in lower case.
@@ -89,9 +91,9 @@ enum HeaderParameters {
     static func value(of name: String, in header: String) -> String? {
         for parameter in pieces(of: header).dropFirst() {
             guard let equals = parameter.firstIndex(of: "="),
-                trimmed(parameter[..<equals]).lowercased() == name
+                OutsideText.trimmed(parameter[..<equals]).lowercased() == name
             else { continue }
-            return unquoted(trimmed(parameter[parameter.index(after: equals)...]))
+            return unquoted(OutsideText.trimmed(parameter[parameter.index(after: equals)...]))
         }
         return nil
     }
@@ -105,14 +107,8 @@ enum HeaderParameters {
         }
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text
-    }
-
-    private static func unquoted(_ text: Substring) -> String {
-        guard text.count >= 2, text.first == "\"", text.last == "\"" else { return String(text) }
+    private static func unquoted(_ text: String) -> String {
+        guard text.count >= 2, text.first == "\"", text.last == "\"" else { return text }
         return String(text.dropFirst().dropLast()).replacing("\\\"", with: "\"").replacing("\\\\", with: "\\")
     }
 }

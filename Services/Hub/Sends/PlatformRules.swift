@@ -26,7 +26,6 @@ enum PlatformRules {
         case .apple: warnings += appleWarnings(headers, body)
         case .fcmv1, .gcm: warnings += firebaseWarnings(format, body)
         case .windows: warnings += windowsWarnings(headers, body)
-        case .windowsphone: warnings += phoneWarnings(headers)
         default: break
         }
         return warnings
@@ -123,17 +122,6 @@ extension PlatformRules {
             warnings.append("X-WNS-Type is \(type), but the document is not a \(element).")
         }
         return warnings
-    }
-
-    /// MPNS, Microsoft's retired service for phones: class 1, 11, 21 is a tile, 2, 12, 22 a toast, 3, 13, 23 raw.
-    private static func phoneWarnings(_ headers: [String: String]) -> [String] {
-        let target = headers["x-windowsphone-target"]?.lowercased()
-        switch headers["x-notificationclass"].flatMap({ Int($0) }) {
-        case 1, 11, 21: return target == "token" ? [] : ["A tile needs X-WindowsPhone-Target token."]
-        case 2, 12, 22: return target == "toast" ? [] : ["A toast needs X-WindowsPhone-Target toast."]
-        case 3, 13, 23: return target == nil ? [] : ["A raw notification has no X-WindowsPhone-Target."]
-        default: return ["MPNS needs X-NotificationClass."]
-        }
     }
 
     /// The name of the document's first element, in any encoding of its declaration.

@@ -44,7 +44,7 @@ struct SendController: Sendable {
         }
         // If it fails, only telemetry lacks the message.
         try? await state.delivery.messages.change(
-            id, hub: call.hubKey, state: MessageTelemetry.State.cancelled.rawValue, at: .now)
+            id, hub: call.hubKey, state: MessageState.cancelled.rawValue, at: .now)
         state.log.update(place) { record in
             guard record.id == id else { return }
             record.outcome = .cancelled
@@ -76,9 +76,7 @@ extension SendProcessor.Receipt {
     fileprivate var outcome: String? {
         switch record.outcome {
         case .noTargetFound: record.outcome.rawValue
-        case .completed:
-            MessageOutcome(
-                Dictionary(record.outcomeCounts.map { ($0.outcome.rawValue, $0.count) }, uniquingKeysWith: +))?.text
+        case .completed: MessageOutcome(record.outcomesByName)?.text
         case .scheduled, .cancelled, .faulted: nil
         }
     }

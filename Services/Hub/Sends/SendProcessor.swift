@@ -27,12 +27,11 @@ struct SendProcessor: Sendable {
         let effect = faults.effect(
             on: send.operation, platform: send.format, tags: { send.expression?.tags ?? [] })
         try await effect.delay()
-        var record = send.record(effect: effect)
+        let record = send.record(effect: effect)
         if effect.refuses {
             log.append(record)
             try await effect.answer(context)
         }
-        record.id = HubMessageID.make(at: record.receivedAt, isSchedule: send.dueAt != nil)
         let receipt =
             if let dueAt = send.dueAt {
                 try await schedule(record, send, effect.fate, at: dueAt)

@@ -38,6 +38,7 @@ struct SendRequest: Sendable {
         guard !isDirect || handle?.isEmpty == false else {
             throw HubError.badRequest("A direct send needs the ServiceBusNotification-DeviceHandle header.")
         }
+        if let handle { _ = try InstallationText.checkedHandle(handle, "handle") }
         let kind: RecordedRequest.Kind = isDirect ? .direct : call.query.isOn("test") ? .test : .send
         try self.init(kind, request, call, handles: handle.map { [$0] } ?? [])
         try await readBody(of: request)
@@ -120,7 +121,8 @@ struct SendRequest: Sendable {
         guard (1...maxHandles).contains(handles.count), !handles.contains("") else {
             throw HubError.badRequest("A batch takes 1 to \(maxHandles) handles, none of them empty.")
         }
-        return handles
+        // Those that no device has may be in the feedback, which is XML.
+        return try handles.map { handle throws(HubError) in try InstallationText.checkedHandle(handle, "handle") }
     }
 
     /// Its operation, by which faults select requests.
@@ -133,10 +135,11 @@ struct SendRequest: Sendable {
         }
     }
 
-    /// Its record, which has no ID yet.
+    /// Its record.
     func record(effect: FaultEffect) -> RecordedRequest {
         var record = RecordedRequest(
-            id: "", kind: kind, hub: call.hub, format: format, tags: tags, headers: headers, body: body,
+            id: HubMessageID.make(at: receivedAt, isSchedule: dueAt != nil), kind: kind, hub: call.hub, format: format,
+            tags: tags, headers: headers, body: body,
             receivedAt: receivedAt)
         record.dueAt = dueAt
         if !effect.faultIDs.isEmpty { record.note(effect) }

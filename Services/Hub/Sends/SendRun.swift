@@ -196,7 +196,7 @@ struct SendRun: Sendable {
     /// The answer of a simulated push service about a handle. No device is removed.
     private func noteFeedback(_ targets: [DeliveryTarget]) {
         delivery.feedback.put(
-            targets.filter { PushFeedback.outcomes.contains($0.outcome) }.map { target in
+            targets.filter { HubFeedbackRow.rejections.contains($0.outcome) }.map { target in
                 HubFeedbackRow(
                     hub: hubKey, notedAt: delivery.clock.now(), error: target.outcome.rawValue,
                     platform: target.format.rawValue, handle: target.handle, registrationID: target.registrationID,
@@ -212,7 +212,7 @@ extension DeliveryTarget {
 extension RecordedRequest {
     /// The message of the send in the store.
     func message(_ outcomes: [HubOutcome], purgeAt: Timestamp) -> HubMessage {
-        let state: MessageTelemetry.State =
+        let state: MessageState =
             switch outcome {
             case .completed: .completed
             case .noTargetFound: .noTargetFound

@@ -57,7 +57,7 @@ extension PushAddress {
 extension RecordedRequest {
     /// Whether it is about pages that listen to the hub in place of a push service, and about no other device.
     var isOfTrial: Bool {
-        !results.isEmpty && results.count == outcomeCounts.reduce(0) { $0 + $1.count }
+        !results.isEmpty && results.count == outcomeCounts.values.reduce(0, +)
             && results.allSatisfy { PushAddress.isOfTrial(endpoint: $0.handle) }
     }
 }

@@ -1,10 +1,6 @@
-/// An element of an XML document, with namespaces resolved.
+/// An element of an XML document, with namespaces resolved. The hub's documents have no text between elements, so the
+/// places of such text are not kept.
 struct XMLElement: Equatable, Sendable {
-    enum Content: Equatable, Sendable {
-        case text(String)
-        case element(XMLElement)
-    }
-
     /// An attribute; `namespace` is empty for one without a prefix.
     struct Attribute: Equatable, Sendable {
         var namespace: String
@@ -16,34 +12,22 @@ struct XMLElement: Equatable, Sendable {
     var name: String
     var namespace: String
     var attributes: [Attribute] = []
-    var content: [Content] = []
+    /// All text directly inside, joined.
+    var text = ""
+    var children: [XMLElement] = []
 
-    init(_ name: String, namespace: String = "", attributes: [Attribute] = [], content: [Content] = []) {
-        self.name = name
-        self.namespace = namespace
-        self.attributes = attributes
-        self.content = content
-    }
-
-    init(_ name: String, namespace: String, text: String) {
-        self.init(name, namespace: namespace, content: [.text(text)])
+    init(
+        _ name: String, namespace: String = "", attributes: [Attribute] = [], text: String = "",
+        children: [XMLElement] = []
+    ) {
+        (self.name, self.namespace) = (name, namespace)
+        (self.attributes, self.text, self.children) = (attributes, text, children)
     }
 
     /// An element without a value.
     static func `nil`(_ name: String, namespace: String) -> XMLElement {
         let attribute = Attribute(namespace: XMLNamespace.instance, name: "nil", value: "true")
         return XMLElement(name, namespace: namespace, attributes: [attribute])
-    }
-
-    var children: [XMLElement] {
-        content.compactMap { if case .element(let element) = $0 { element } else { nil } }
-    }
-
-    /// All text directly inside, joined.
-    var text: String {
-        content.reduce(into: "") { result, part in
-            if case .text(let text) = part { result += text }
-        }
     }
 
     /// The value of an attribute; nil when the element has none of that name.
@@ -100,17 +84,12 @@ enum XMLWriter {
                 output += " i:\(attribute.name)=\"\(escape(attribute.value))\""
             }
         }
-        guard !element.content.isEmpty else {
+        if element.text.isEmpty && element.children.isEmpty {
             output += "/>"
             return
         }
-        output += ">"
-        for part in element.content {
-            switch part {
-            case .text(let text): output += escape(text, keepsQuotes: true)
-            case .element(let child): write(child, parentNamespace: element.namespace, to: &output)
-            }
-        }
+        output += ">" + escape(element.text, keepsQuotes: true)
+        for child in element.children { write(child, parentNamespace: element.namespace, to: &output) }
         output += "</\(element.name)>"
     }
 }

@@ -60,7 +60,7 @@ struct XMLReader {
         var element = try resolve(tag, raw)
         if input.take("/>") { return element }
         guard input.take(">") else { throw input.error("has an unclosed start tag") }
-        element.content = try content(depth: depth)
+        try readContent(of: &element, depth: depth)
         guard try input.name() == tag else { throw input.error("has an end tag that does not match") }
         input.skipBlanks()
         guard input.take(">") else { throw input.error("has an unclosed end tag") }
@@ -68,27 +68,20 @@ struct XMLReader {
     }
 
     /// The content of an element, including the `</` of its end tag.
-    private mutating func content(depth: Int) throws(XMLReaderError) -> [XMLElement.Content] {
-        var parts: [XMLElement.Content] = []
-        var text = ""
-        while true {
-            if input.take("</") { break }
+    private mutating func readContent(of parent: inout XMLElement, depth: Int) throws(XMLReaderError) {
+        while !input.take("</") {
             if input.take("<![CDATA[") {
-                text += try input.text(until: "]]>")
+                parent.text += try input.text(until: "]]>")
             } else if input.take("<!--") {
                 _ = try input.text(until: "-->")
             } else if input.take("<?") {
                 _ = try input.text(until: "?>")
             } else if input.take("<") {
-                if !text.isEmpty { parts.append(.text(text)) }
-                text = ""
-                parts.append(.element(try self.element(depth: depth + 1)))
+                parent.children.append(try element(depth: depth + 1))
             } else {
-                text += try input.characters(until: UInt8(ascii: "<"))
+                parent.text += try input.characters(until: UInt8(ascii: "<"))
             }
         }
-        if !text.isEmpty { parts.append(.text(text)) }
-        return parts
     }
 
     private mutating func attributes() throws(XMLReaderError) -> [(name: String, value: String)] {

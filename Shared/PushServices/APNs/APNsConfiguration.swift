@@ -56,10 +56,8 @@ package struct APNsConfiguration: Sendable {
     ///   - outgoing: proxies and trusted authorities.
     ///   - authorities: the text of the hub's `caFile`.
     package func client(outgoing: OutgoingConfiguration, authorities: String?) -> PushHTTPClientConfiguration {
-        var client = PushHTTPClientConfiguration(name: "apns")
+        var client = PushHTTPClientConfiguration(name: "apns", outgoing: outgoing, authorities: authorities)
         client.versions = .http2
-        client.outgoing = outgoing
-        client.authorities = authorities
         client.publicHosts = [origin.host]
         client.sendsFirstRequestAlone = true
         client.endsConnection = { APNsAnswer.endsConnection($0) }

@@ -57,5 +57,7 @@ package struct PushHTTPClientConfiguration: Sendable {
         try NameLookups.addresses(of: $0, port: $1)
     }
 
-    package init(name: String) { self.name = name }
+    package init(name: String, outgoing: OutgoingConfiguration = .init(), authorities: String? = nil) {
+        (self.name, self.outgoing, self.authorities) = (name, outgoing, authorities)
+    }
 }

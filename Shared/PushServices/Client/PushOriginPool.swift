@@ -14,16 +14,6 @@ struct PushOriginPool {
         /// Send a PING to test the connection.
         case check(Connection)
         case connect
-
-        static func == (one: Action, other: Action) -> Bool {
-            switch (one, other) {
-            case (.start(let send, let connection), .start(let otherSend, let otherConnection)):
-                send === otherSend && connection == otherConnection
-            case (.check(let connection), .check(let otherConnection)): connection == otherConnection
-            case (.connect, .connect): true
-            default: false
-            }
-        }
     }
 
     struct Limits: Sendable {

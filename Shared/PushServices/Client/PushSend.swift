@@ -4,7 +4,7 @@ import NIOCore
 typealias PushHTTPResult = Result<PushHTTPResponse, PushHTTPFailure>
 
 /// One request in the client.
-final class PushSend: Sendable {
+final class PushSend: Sendable, Equatable {
     /// Names the request for cancellation.
     let number: UInt64
     let request: PushHTTPRequest
@@ -18,6 +18,8 @@ final class PushSend: Sendable {
         self.deadline = deadline
         self.isRepeated = isRepeated
     }
+
+    static func == (one: PushSend, other: PushSend) -> Bool { one === other }
 
     var repeated: PushSend { PushSend(number: number, request: request, deadline: deadline, isRepeated: true) }
 }

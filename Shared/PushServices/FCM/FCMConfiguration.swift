@@ -45,9 +45,7 @@ package struct FCMConfiguration: Sendable {
     ///   - outgoing: proxies and trusted authorities.
     ///   - authorities: the text of the hub's `caFile`.
     package func client(outgoing: OutgoingConfiguration, authorities: String?) -> PushHTTPClientConfiguration {
-        var client = PushHTTPClientConfiguration(name: "fcm")
-        client.outgoing = outgoing
-        client.authorities = authorities
+        var client = PushHTTPClientConfiguration(name: "fcm", outgoing: outgoing, authorities: authorities)
         client.publicHosts = [origin.host, grant.endpoint.origin.host]
         // Google's servers allow about 100 requests in flight on a connection.
         client.connectionsPerOrigin = 8

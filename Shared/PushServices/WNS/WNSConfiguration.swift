@@ -55,9 +55,7 @@ package struct WNSConfiguration: Sendable {
     ///   - outgoing: proxies and trusted authorities.
     ///   - authorities: the text of the hub's `caFile`.
     package func client(outgoing: OutgoingConfiguration, authorities: String?) -> PushHTTPClientConfiguration {
-        var client = PushHTTPClientConfiguration(name: "wns")
-        client.outgoing = outgoing
-        client.authorities = authorities
+        var client = PushHTTPClientConfiguration(name: "wns", outgoing: outgoing, authorities: authorities)
         // WNS has no HTTP/2: a connection has one push in flight.
         client.versions = .http1
         client.connectionsPerOrigin = 32

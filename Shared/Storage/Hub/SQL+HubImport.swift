@@ -51,38 +51,43 @@ extension SQL {
 extension SQL {
     /// Many rows as one text of JSON, because a statement has few parameters.
     ///
-    /// - Parameter columns: names with PostgreSQL's types.
-    private static func rows(_ json: [UInt8], as name: String, _ columns: KeyValuePairs<String, String>) -> SQL {
+    /// - Parameters:
+    ///   - columns: names with PostgreSQL's types.
+    ///   - write: writes the members of one row. A member that is left out reads as NULL.
+    private static func rows<Row>(
+        _ rows: [Row], as name: String, _ columns: KeyValuePairs<String, String>,
+        _ write: (Row, inout JSONWriter) -> Void
+    ) -> SQL {
+        var json = JSONWriter()
+        json.array { array in for row in rows { array.object { write(row, &$0) } } }
         let types = columns.map { "\($0) \($1)" }.joined(separator: ", ")
         let values = columns.map { "json_extract(value, '$.\($0.key)') AS \($0.key)" }.joined(separator: ", ")
         let start = SQLWord(postgres: "json_to_recordset(", sqlite: "(SELECT \(values) FROM json_each(")
         let end = SQLWord(postgres: "::json) AS \(name) (\(types))", sqlite: ")) AS \(name)")
-        return "\(start)\(String(decoding: json, as: UTF8.self))\(end)"
+        return "\(start)\(json.text)\(end)"
     }
 
     /// Inserts registrations, and returns `sequence` and `id` of those whose IDs were free.
     static func insert(_ registrations: [HubRegistrationRow], hub: String) -> SQL {
-        var json = JSONRows()
-        for row in registrations {
-            json.begin()
-            json.add("id", row.id)
-            json.add("format", row.format)
-            json.add("is_template", row.isTemplate)
-            json.add("tags", row.tags.joined(separator: ","))
-            json.add("handle", row.handle)
-            json.add("installation_id", row.installationID)
-            json.add("slot", row.slot)
-            json.add("updated_at", row.updatedAt)
-            json.add("expires_at", row.expiresAt)
-            json.add("document", row.document)
-        }
         let rows = rows(
-            json.bytes, as: "added",
+            registrations, as: "added",
             [
                 "id": "text", "format": "text", "is_template": "boolean", "tags": "text", "handle": "text",
                 "installation_id": "text", "slot": "text", "updated_at": "bigint", "expires_at": "bigint",
                 "document": "text",
-            ])
+            ]
+        ) { row, json in
+            json.member("id", row.id)
+            json.member("format", row.format)
+            json.member("is_template", row.isTemplate)
+            json.member("tags", row.tags.joined(separator: ","))
+            json.member("handle", row.handle)
+            if let id = row.installationID { json.member("installation_id", id) }
+            if let slot = row.slot { json.member("slot", slot) }
+            json.member("updated_at", row.updatedAt.milliseconds)
+            if let time = row.expiresAt { json.member("expires_at", time.milliseconds) }
+            json.member("document", String(decoding: row.document, as: UTF8.self))
+        }
         return """
             INSERT INTO hub_registrations (
                 hub, id, version, format, is_template, tags, handle, installation_id, slot, updated_at, expires_at,
@@ -96,17 +101,16 @@ extension SQL {
     }
 
     static func insert(_ installations: [(id: String, row: HubInstallationRow)], hub: String) -> SQL {
-        var json = JSONRows()
-        for (id, row) in installations {
-            json.begin()
-            json.add("id", id)
-            json.add("updated_at", row.updatedAt)
-            json.add("expires_at", row.expiresAt)
-            json.add("document", row.document)
-        }
         let rows = rows(
-            json.bytes, as: "added",
-            ["id": "text", "updated_at": "bigint", "expires_at": "bigint", "document": "text"])
+            installations, as: "added",
+            ["id": "text", "updated_at": "bigint", "expires_at": "bigint", "document": "text"]
+        ) { installation, json in
+            let (id, row) = installation
+            json.member("id", id)
+            json.member("updated_at", row.updatedAt.milliseconds)
+            if let time = row.expiresAt { json.member("expires_at", time.milliseconds) }
+            json.member("document", String(decoding: row.document, as: UTF8.self))
+        }
         return """
             INSERT INTO hub_installations (hub, id, document, updated_at, expires_at)
             SELECT \(hub), added.id, \(.bytesOfDocument), added.updated_at, added.expires_at FROM \(rows) WHERE true
@@ -116,13 +120,10 @@ extension SQL {
     }
 
     static func insert(_ tags: [(key: String, place: Int64)]) -> SQL {
-        var json = JSONRows()
-        for (key, place) in tags {
-            json.begin()
-            json.add("key", key)
-            json.add("place", place)
+        let rows = rows(tags, as: "added", ["key": "text", "place": "bigint"]) { tag, json in
+            json.member("key", tag.key)
+            json.member("place", tag.place)
         }
-        let rows = rows(json.bytes, as: "added", ["key": "text", "place": "bigint"])
         return """
             INSERT INTO hub_tags (key, registration) SELECT added.key, added.place FROM \(rows) WHERE true
             ON CONFLICT (key, registration) DO NOTHING
@@ -136,45 +137,4 @@ extension SQLWord {
     /// Documents are texts.
     fileprivate static let bytesOfDocument = SQLWord(
         postgres: "convert_to(added.document, 'UTF8')", sqlite: "CAST(added.document AS BLOB)")
-}
-
-/// An array of objects as JSON.
-private struct JSONRows {
-    private var text: [UInt8] = [UInt8(ascii: "[")]
-    private var isFirst = true
-
-    var bytes: [UInt8] { text + (text.count > 1 ? Array("}]".utf8) : Array("]".utf8)) }
-
-    mutating func begin() {
-        text += text.count > 1 ? Array("},{".utf8) : Array("{".utf8)
-        isFirst = true
-    }
-
-    private mutating func name(_ name: String) {
-        if !isFirst { text.append(UInt8(ascii: ",")) }
-        isFirst = false
-        JSONText.append(name, to: &text)
-        text.append(UInt8(ascii: ":"))
-    }
-
-    /// `nil` is left out, which reads as NULL.
-    mutating func add(_ name: String, _ value: String?) {
-        guard let value else { return }
-        self.name(name)
-        JSONText.append(value, to: &text)
-    }
-
-    mutating func add(_ name: String, _ value: [UInt8]) { add(name, String(decoding: value, as: UTF8.self)) }
-
-    mutating func add(_ name: String, _ value: Bool) {
-        self.name(name)
-        text += Array((value ? "true" : "false").utf8)
-    }
-
-    mutating func add(_ name: String, _ value: Int64) {
-        self.name(name)
-        JSONText.append(value, to: &text)
-    }
-
-    mutating func add(_ name: String, _ value: Timestamp?) { if let value { add(name, value.milliseconds) } }
 }

@@ -87,7 +87,7 @@ import Testing
             for _ in 0..<RemovalGuard.minAnswers { _ = await lane.push(bench.push("G").request) }
             #expect(lane.decisions.unwritten == .suspended)
             let dead = DeadDevice(bench.push("H"), .badChannel, before: bench.clock.clock.now())
-            bench.delivery.graves.put([.wrong(dead), .suspended(lane.key), .wrong(dead)])
+            bench.delivery.graves.put([.wrong(dead), .decided(lane.key), .wrong(dead)])
             await bench.delivery.graves.waitUntilWritten()
             #expect(try await bench.tables.registrations(handles: ["H"], hub: DeliveryBench.hub).isEmpty)
             #expect(try await bench.tables.suspendedLanes() == [lane.key])

@@ -4,42 +4,20 @@ import HTTPTypes
 import Hummingbird
 import Storage
 
-/// A push service's rejection of a handle: a record of the hub's feedback (`PnsFeedback`).
-struct PushFeedback: Sendable {
-    let time: Timestamp
-    /// The service's name of the outcome: `BadChannel`, `ExpiredChannel`, `WrongToken`, ….
-    let error: String
-    let platform: NotificationFormat
-    let handle: String
-    var registrationID: String?
-    var installationID: String?
-    let messageID: String
-
+extension HubFeedbackRow {
     /// The outcomes that reject the handle and not the notification.
-    static let outcomes: Set<DeliveryOutcome> = [
-        .badChannel, .expiredChannel, .wrongToken, .channelDisconnected,
-    ]
+    static let rejections: Set<DeliveryOutcome> = [.badChannel, .expiredChannel, .wrongToken, .channelDisconnected]
 
-    /// The record, with elements in the order of the .NET client.
+    /// A record of the hub's feedback (`PnsFeedback`), with elements in the order of the .NET client.
     var document: String {
         let members: [(String, String?)] = [
-            ("FeedbackTime", time.description), ("NotificationSystemError", error), ("Platform", platform.rawValue),
+            ("FeedbackTime", notedAt.description), ("NotificationSystemError", error), ("Platform", platform),
             ("PnsHandle", handle), ("RegistrationId", registrationID), ("InstallationId", installationID),
             ("NotificationId", messageID),
         ]
         var output = "<PnsFeedback xmlns=\"\(XMLNamespace.connect)\">"
         for case (let name, let value?) in members { output += "<\(name)>\(XMLWriter.escape(value))</\(name)>" }
         return output + "</PnsFeedback>"
-    }
-}
-
-extension PushFeedback {
-    /// Nil for a platform that this version does not know.
-    init?(_ row: HubFeedbackRow) {
-        guard let platform = NotificationFormat(rawValue: row.platform) else { return nil }
-        self.init(
-            time: row.notedAt, error: row.error, platform: platform, handle: row.handle,
-            registrationID: row.registrationID, installationID: row.installationID, messageID: row.messageID)
     }
 }
 
@@ -68,7 +46,8 @@ struct FeedbackController: Sendable {
         let call = try state.gate.admitToFeedback(request, context)
         let rows = try await feedback(call.hubKey)
         // The newest record identifies the version of the blob.
-        let tag = rows.last.map { "<Properties><Etag>\(rows.count)-\($0.time.milliseconds)</Etag></Properties>" } ?? ""
+        let tag =
+            rows.last.map { "<Properties><Etag>\(rows.count)-\($0.notedAt.milliseconds)</Etag></Properties>" } ?? ""
         let blob = rows.isEmpty ? "" : "<Blob><Name>\(Self.blobName)</Name>\(tag)</Blob>"
         return .hub(
             "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
@@ -82,8 +61,8 @@ struct FeedbackController: Sendable {
     }
 
     /// The newest feedback, the oldest first.
-    private func feedback(_ hubKey: String) async throws -> [PushFeedback] {
+    private func feedback(_ hubKey: String) async throws -> [HubFeedbackRow] {
         await state.delivery.waitForFeedback()
-        return try await state.delivery.tables.feedback(hub: hubKey).compactMap(PushFeedback.init)
+        return try await state.delivery.tables.feedback(hub: hubKey)
     }
 }
