@@ -7,7 +7,11 @@ import Storage
 package struct EmulatorConfiguration: Sendable {
     var http: HTTPConfiguration
     var connectionString: HubConnectionString
-    /// Rules of the namespace besides that of the connection string.
+    /// The key of the Listen rule.
+    var listenKey: String
+    /// A second key of the full rule, for trying key rotation.
+    var secondaryKey: String?
+    /// Rules of the namespace besides the full and the Listen rule.
     var accessRules: [SharedAccessRule] = []
     /// Further host names for the emulator's own API and page.
     var allowedHosts: [String] = []
@@ -32,6 +36,7 @@ package struct EmulatorConfiguration: Sendable {
     init(http: HTTPConfiguration, connectionString: HubConnectionString) {
         self.http = http
         self.connectionString = connectionString
+        listenKey = connectionString.derivedListenKey
     }
 
     /// The connection string's text, with the bound port if the system chose it.
@@ -63,8 +68,12 @@ package struct EmulatorConfiguration: Sendable {
     }
 
     var rules: [SharedAccessRule] {
-        [SharedAccessRule(name: connectionString.keyName, primaryKey: connectionString.key, rights: .full)]
-            + accessRules
+        [
+            SharedAccessRule(
+                name: connectionString.keyName, primaryKey: connectionString.key, secondaryKey: secondaryKey,
+                rights: .full),
+            SharedAccessRule(name: SharedAccessRule.defaultListenName, primaryKey: listenKey, rights: .listen),
+        ] + accessRules
     }
 }
 
@@ -93,6 +102,14 @@ extension EmulatorConfiguration {
 
     private static let hubNamesKey = ConfigurationKey(
         "EMULATOR_HUB_NAMES", .list, defaultText: "any", meaning: "Hubs that exist, separated by commas")
+
+    private static let listenKeyKey = ConfigurationKey(
+        "EMULATOR_LISTEN_KEY", .string(hint: "KEY"), defaultText: "derived from the full rule's key", isSecret: true,
+        meaning: "Key of the rule DefaultListenSharedAccessSignature")
+
+    private static let secondaryKeyKey = ConfigurationKey(
+        "EMULATOR_SECONDARY_KEY", .string(hint: "KEY"), isSecret: true,
+        meaning: "Second key of the full rule, for trying key rotation")
 
     private static let accessRulesKey = ConfigurationKey(
         "EMULATOR_ACCESS_RULES", .list, isSecret: true,
@@ -145,6 +162,8 @@ extension EmulatorConfiguration {
     }
 
     private mutating func readHubs(_ reader: inout ConfigurationReader) {
+        listenKey = reader[Self.listenKeyKey, orFile: Self.fileKey(of: Self.listenKeyKey)] ?? listenKey
+        secondaryKey = reader[Self.secondaryKeyKey, orFile: Self.fileKey(of: Self.secondaryKeyKey)]
         hubNames = reader[Self.hubNamesKey].map { Set($0.map { $0.lowercased() }) }
         let rules = (reader[Self.accessRulesKey, orFile: Self.fileKey(of: Self.accessRulesKey)] ?? []).map(
             SharedAccessRule.init(setting:))

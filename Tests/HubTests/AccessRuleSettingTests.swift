@@ -10,7 +10,6 @@ import Testing
             ("sender:Send:a2V5+/=", "sender", ["a2V5+/="], AccessRights.send),
             ("r:listen+SEND:k:k2", "r", ["k", "k2"], [.listen, .send]),
             ("RootManageSharedAccessKey:Listen+Send+Manage:k", "RootManageSharedAccessKey", ["k"], .full),
-            ("m:Manage:k", "m", ["k"], .full),
         ] as [(String, String, [String], AccessRights)])
     func `A rule is read`(_ text: String, _ name: String, _ keys: [String], _ rights: AccessRights) throws {
         let rule = try #require(SharedAccessRule(setting: text))

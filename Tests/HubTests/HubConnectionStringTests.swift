@@ -26,8 +26,11 @@ import Testing
         #expect(HubConnectionString(text) == nil)
     }
 
-    @Test func `Keys are fresh`() {
+    @Test func `Keys are fresh and the listen key follows the full key`() {
         #expect(HubConnectionString.makeKey() != HubConnectionString.makeKey())
         #expect(HubConnectionString.makeKey().utf8.count == 44)
+        let other = HubConnectionString(endpoint: "http://h/", keyName: "r", key: "other")
+        #expect(testConnectionString.derivedListenKey == testConnectionString.derivedListenKey)
+        #expect(testConnectionString.derivedListenKey != other.derivedListenKey)
     }
 }

@@ -24,10 +24,6 @@ func withEmulator(
 ) async throws {
     var configuration = EmulatorConfiguration(
         http: HTTPConfiguration(port: 0), connectionString: testConnectionString)
-    let listenKey = HubConnectionString.makeKey()
-    configuration.accessRules = [
-        SharedAccessRule(name: SharedAccessRule.defaultListenName, primaryKey: listenKey, rights: .listen)
-    ]
     configuration.hubNames = hubNames
     configuration.recordCapacity = recordCapacity
     configuration.stateFile = stateFile
@@ -45,6 +41,7 @@ func withEmulator(
         let application = try makeHTTPApplication(
             router: router, direct: SendController(state: state).directRoutes, configuration: configuration.http,
             context: context)
+        let listenKey = configuration.listenKey
         try await application.test(kind) { client in
             try await test(Emulator(client: client, listenKey: listenKey, state: state))
         }

@@ -45,7 +45,13 @@ extension SharedAccessRule {
     init?(setting: String) {
         let parts = setting.split(separator: ":", omittingEmptySubsequences: false)
         guard (3...4).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { return nil }
-        guard let rights = AccessRights(text: String(parts[1])) else { return nil }
+        var rights: AccessRights = []
+        for name in parts[1].split(separator: "+", omittingEmptySubsequences: false) {
+            guard let known = Self.rightNames.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+                return nil
+            }
+            rights.insert(known.right)
+        }
         self.init(
             name: String(parts[0]), primaryKey: String(parts[2]),
             secondaryKey: parts.count == 4 ? String(parts[3]) : nil, rights: rights)
@@ -168,5 +174,12 @@ struct HubConnectionString: Equatable, Sendable {
     /// A new random key: base64 of 32 bytes, as the service makes them.
     static func makeKey() -> String {
         SymmetricKey(size: .bits256).withUnsafeBytes { Data($0).base64EncodedString() }
+    }
+
+    /// The Listen rule's key when none is configured. It is derived, so a fixed connection string gives a fixed key.
+    var derivedListenKey: String {
+        let key = SymmetricKey(data: Array(key.utf8))
+        let code = HMAC<SHA256>.authenticationCode(for: Array(SharedAccessRule.defaultListenName.utf8), using: key)
+        return Data(code).base64EncodedString()
     }
 }
