@@ -1,3 +1,4 @@
+import Domain
 import Foundations
 import Logging
 import OutgoingHTTP

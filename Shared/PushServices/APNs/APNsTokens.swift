@@ -1,5 +1,5 @@
 import Crypto
-import Domain
+package import Domain
 package import Foundations
 package import Logging
 import Synchronization

@@ -1,19 +1,6 @@
 import Domain
+package import Domain
 package import Foundations
-
-/// A token of a push service that the processes of a hub share, encrypted by its key.
-///
-/// Decision: docs/decisions/0039-one-apns-token-for-all-processes.md
-package struct HubPushToken: Sendable, Hashable {
-    /// By the clock of the database.
-    package var issuedAt: Timestamp
-    package var sealed: [UInt8]
-
-    package init(issuedAt: Timestamp, sealed: [UInt8]) {
-        self.issuedAt = issuedAt
-        self.sealed = sealed
-    }
-}
 
 extension HubSchema {
     /// A row for each key that signs tokens.
@@ -34,7 +21,7 @@ extension HubTables {
 
     /// The token of a key, and the time of the database, which is the only clock that processes on several machines
     /// share.
-    package func pushToken(of key: String) async throws -> (token: HubPushToken?, now: Timestamp) {
+    package func pushToken(of key: String) async throws -> (token: SharedPushToken?, now: Timestamp) {
         let found = try await store.first(
             """
             SELECT \(.clock), t.issued_at, t.sealed FROM (SELECT 1 AS one) AS o
@@ -42,7 +29,7 @@ extension HubTables {
             """
         ) { row in
             let (now, issuedAt, sealed): (Timestamp, Timestamp?, [UInt8]?) = (try row(), try row(), try row())
-            return (token: HubPushToken(issuedAt, sealed), now: now)
+            return (token: SharedPushToken(issuedAt, sealed), now: now)
         }
         guard let found else { throw StorageError(.failed, "The database has not told its time.") }
         return found
@@ -53,8 +40,8 @@ extension HubTables {
     /// - Parameter issuedAt: that of the token that was read; `nil` if there was none.
     /// - Returns: the token that is stored now.
     package func replacePushToken(
-        issuedAt: Timestamp?, by token: HubPushToken, of key: String
-    ) async throws -> HubPushToken {
+        issuedAt: Timestamp?, by token: SharedPushToken, of key: String
+    ) async throws -> SharedPushToken {
         try await store.write { db in
             try db.run(
                 """
@@ -64,14 +51,14 @@ extension HubTables {
                 """)
             try db.run("DELETE FROM hub_push_tokens WHERE issued_at < \(token.issuedAt - Self.maxTokenAge)")
             let stored = try db.first("SELECT issued_at, sealed FROM hub_push_tokens WHERE key = \(key)") { row in
-                HubPushToken(issuedAt: try row(), sealed: try row())
+                SharedPushToken(issuedAt: try row(), sealed: try row())
             }
             return stored ?? token
         }
     }
 }
 
-extension HubPushToken {
+extension SharedPushToken {
     fileprivate init?(_ issuedAt: Timestamp?, _ sealed: [UInt8]?) {
         guard let issuedAt, let sealed else { return nil }
         self.init(issuedAt: issuedAt, sealed: sealed)

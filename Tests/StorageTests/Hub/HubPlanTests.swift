@@ -130,7 +130,7 @@ extension HubTables {
         try await makeScheduleDue("s", claim: 1, at: noon)
         #expect(try await setAsideSchedule("s", claim: 1, now: noon))
         #expect(try await removeSchedule("s", hub: "hub"))
-        _ = try await replacePushToken(issuedAt: nil, by: HubPushToken(issuedAt: noon, sealed: [1]), of: "k")
+        _ = try await replacePushToken(issuedAt: nil, by: SharedPushToken(issuedAt: noon, sealed: [1]), of: "k")
         #expect(try await pushToken(of: "k").token?.sealed == [1])
         try await importAll()
         try await save(HubRow(name: "Other", description: [1]))

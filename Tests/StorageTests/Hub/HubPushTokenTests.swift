@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @Suite(.stores) struct HubPushTokenTests {
-    private func token(_ seconds: Int, _ text: String) -> HubPushToken {
-        HubPushToken(issuedAt: noon + .seconds(seconds), sealed: Array(text.utf8))
+    private func token(_ seconds: Int, _ text: String) -> SharedPushToken {
+        SharedPushToken(issuedAt: noon + .seconds(seconds), sealed: Array(text.utf8))
     }
 
     @Test(arguments: hubStores)
@@ -32,7 +32,7 @@ import Testing
                     let mine = token(10 * (round + 1) + number, "\(round) \(number)")
                     group.addTask { try await tables.replacePushToken(issuedAt: former, by: mine, of: "key") }
                 }
-                return try await group.reduce(into: Set<HubPushToken>()) { $0.insert($1) }
+                return try await group.reduce(into: Set<SharedPushToken>()) { $0.insert($1) }
             }
             #expect(winners.count == 1)
             #expect(try await tables.pushToken(of: "key").token == winners.first)

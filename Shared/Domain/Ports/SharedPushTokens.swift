@@ -1,7 +1,8 @@
 package import Foundations
-import Synchronization
 
-/// A token as it is stored. Only a process with its signing key can open it.
+/// A token of a push service as it is stored, encrypted by its key: only a process with its signing key can open it.
+///
+/// Decision: docs/decisions/0039-one-apns-token-for-all-processes.md
 package struct SharedPushToken: Sendable, Hashable {
     /// By the clock of the store.
     package var issuedAt: Timestamp
@@ -34,25 +35,4 @@ package protocol SharedPushTokens: Sendable {
 
 extension SharedPushTokens {
     package var isReadOnly: Bool { false }
-}
-
-/// Shares tokens within one process.
-package final class LocalPushTokens: SharedPushTokens {
-    private let tokens = Mutex<[String: SharedPushToken]>([:])
-
-    package init() {}
-
-    package func token(of key: String) -> (token: SharedPushToken?, now: Timestamp) {
-        (tokens.withLock { $0[key] }, .now)
-    }
-
-    package func replace(
-        tokenIssuedAt issuedAt: Timestamp?, by token: SharedPushToken, of key: String
-    ) -> SharedPushToken {
-        tokens.withLock { tokens in
-            if let stored = tokens[key], stored.issuedAt != issuedAt { return stored }
-            tokens[key] = token
-            return token
-        }
-    }
 }
