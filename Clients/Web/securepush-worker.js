@@ -147,7 +147,7 @@ export class PushWorker {
     const { secureId, actions = [], link } = notification.data;
     const id = isPushID(secureId) ? secureId : null;
     const action = actions.find((/** @type {any} */ known) => known.id === name);
-    if (id !== null && action && !action.input && await this.#answer(id, action.id)) return;
+    if (id !== null && action && !action.takesText && await this.#answer(id, action.id)) return;
     notification.close();
     const { scope } = this.scope.registration;
     if (!action && isOwnLink(link, scope)) {

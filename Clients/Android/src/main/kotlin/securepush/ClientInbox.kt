@@ -146,7 +146,7 @@ private fun readDevices(
 
 internal fun SecurePushClient.removeInstallation(id: String) {
     require(isInstallation(id)) { "The text is no installation's ID." }
-    if (id == unlessLocked { keeper.read() }?.registration?.installationID) {
+    if (id.equals(unlessLocked { keeper.read() }?.registration?.installationID, ignoreCase = true)) {
         unregister()
         return
     }

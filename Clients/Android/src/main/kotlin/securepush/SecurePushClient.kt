@@ -47,7 +47,7 @@ class SecurePushClient @JvmOverloads constructor(
     @Volatile internal var hasMissedRenewal = false
     internal val registrations = RegistrationTurns(clock, threads)
     /** Whether log-outs have left something to do that could be done now. */
-    @Volatile internal var hasUnregistrations = false
+    @Volatile internal var hasDepartures = false
     private val lock = Any()
     /** The notifications that are being fetched or shown now. */
     private val underWay = HashSet<PushID>()
@@ -293,7 +293,7 @@ class SecurePushClient @JvmOverloads constructor(
         confirmWithdrawals(wake.deadline)
         refreshOldPushKeys(wake.deadline)
         renewOldKey(wake.deadline)
-        endUnregistrations(wake.deadline)
+        endDepartures(wake.deadline)
         return report
     }
 
