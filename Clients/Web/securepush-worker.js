@@ -98,7 +98,7 @@ export class PushWorker {
    * Handles a push. It never rejects, and ends within the client's time.
    *
    * @param {IncomingPush} push
-   * @returns {Promise<import('./lib/report.js').WakeReport | null>} `null` after an error that nobody expected
+   * @returns {Promise<import('./lib/report.js').WakeReport | null>} `null` after an unexpected error
    */
   async handle(push) {
     const { shows } = this.client.presenter;

@@ -28,7 +28,7 @@ import { TransportError } from './transport.js';
  * @property {number} number
  * @property {number} deadline the clock's uptime at which its requests end
  * @property {number} userChanges the state's when it began. The wake shows nothing after the user has changed
- * @property {boolean} isOver the time is up, and the user has seen the generic text. What ends later shows nothing
+ * @property {boolean} isOver the time is up, and the user has seen the generic text. Later results show nothing
  * @property {boolean} isNoticed the generic text has taken the place of a secret that was about to appear
  * @property {Promise<unknown> | null} showing the secret of the push is about to appear. It rejects if it does not
  * @property {import('./report.js').WakeReport | null} report what has been decided so far

@@ -158,7 +158,7 @@ namespace SecurePush
                     case AcquisitionKind.Settled:
                         return null;
                     case AcquisitionKind.Failed:
-                        // What is final waits no more. What may heal is shown by the next wake.
+                        // A final failure ends the wait. After any other, the next wake shows it.
                         await UpdateOrDefaultAsync(
                             state => acquisition.End != Progress.Pending && state.Ledger.Notice(id, acquisition.End),
                             false);
@@ -291,7 +291,7 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Runs work for the user who is logged in now. What comes after that user has gone is given to nobody.
+        /// Runs work for the user who is logged in now. A result that arrives after the log-out is dropped.
         /// </summary>
         private Task<T> ForUser<T>(Func<double, Task<T>> work) => Serial(async () =>
         {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What an app shows on its own screens.
+/// The inbox and the devices, for an app's own screens.
 extension SecurePushClient {
     /// A page of the user's notifications, oldest first.
     ///
@@ -18,7 +18,7 @@ extension SecurePushClient {
         var query = [(name: "Limit", value: "\(limit)")]
         if includesSecrets {
             query.insert(("include", "payload"), at: 0)
-            // The keys are those of the user who is logged in.
+            // The stored keys must belong to the user who is logged in.
             do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         }
         if isUnreadOnly { query.append(("Unread", "true")) }
@@ -43,7 +43,7 @@ extension SecurePushClient {
     ///   if it has expired.
     public func read(_ id: PushID) async throws -> SecretNotification {
         let deadline = begin().deadline
-        // The key is that of the user who is logged in.
+        // The stored key must belong to the user who is logged in.
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         let call = RetrievalCall(path: "api/notifications/\(id)", query: [("include", "unread")])
         let response = try await connection.send(call, until: deadline).response()
@@ -71,7 +71,7 @@ extension SecurePushClient {
             for id in read { state.report(ShownReport(id)) }
             return !read.isEmpty
         }
-        // The user does not wait for it.
+        // Reports are sent in the background.
         if isNew == true { Task { await reportShown(until: deadline) } }
     }
 

@@ -197,7 +197,7 @@ private fun SecurePushClient.remove(left: Departure) {
     unlessLocked { store.changeDeparture(left.id) { null } }
 }
 
-/** The session of a user who has left, for the requests that are left to do. */
+/** The session of a user who has logged out, for the requests of the log-out. */
 private class LeftSession(
     private val left: Departure, private val store: ClientStore, private val service: TokenService
 ) : CredentialsProvider {

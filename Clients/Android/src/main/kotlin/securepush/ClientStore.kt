@@ -57,7 +57,7 @@ interface ClientStore {
     @Throws(ClientStoreException::class)
     fun makeEnvelopeKey(date: Long): EnvelopePrivateKey
 
-    /** Removes all keys of the device. What was encrypted for them can never be read again. */
+    /** Removes all keys of the device. Messages that were encrypted for them can never be read again. */
     @Throws(ClientStoreException::class)
     fun removeEnvelopeKeys()
 

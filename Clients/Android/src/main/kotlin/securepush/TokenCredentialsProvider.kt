@@ -138,7 +138,7 @@ class TokenCredentialsProvider @JvmOverloads constructor(
         val ending = AtomicReference<Result<ClientCredentials?>>()
     }
 
-    /** The exchange has a thread of its own: an answer that nobody waits for any more still has the next token. */
+    /** The exchange has its own thread: a late answer still has the next token. */
     private fun shareRefresh(refused: ClientCredentials?): ClientCredentials? {
         val exchange = synchronized(lock) { refreshing ?: startRefresh(refused).also { refreshing = it } }
         if (!exchange.done.await(LONGEST_EXCHANGE)) throw TransportException(TransportException.Reason.TIMED_OUT)
