@@ -98,7 +98,7 @@ export class PushWorker {
    * Handles a push. It never rejects, and ends within the client's time.
    *
    * @param {IncomingPush} push
-   * @returns {Promise<import('./lib/report.js').WakeReport | null>} `null` after an error that nobody expected
+   * @returns {Promise<import('./lib/report.js').WakeReport | null>} `null` after an unexpected error
    */
   async handle(push) {
     const { shows } = this.client.presenter;
@@ -147,7 +147,7 @@ export class PushWorker {
     const { secureId, actions = [], link } = notification.data;
     const id = isPushID(secureId) ? secureId : null;
     const action = actions.find((/** @type {any} */ known) => known.id === name);
-    if (id !== null && action && !action.input && await this.#answer(id, action.id)) return;
+    if (id !== null && action && !action.takesText && await this.#answer(id, action.id)) return;
     notification.close();
     const { scope } = this.scope.registration;
     if (!action && isOwnLink(link, scope)) {

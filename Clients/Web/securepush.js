@@ -28,7 +28,7 @@ export { userTag } from './lib/user-tag.js';
 /**
  * @typedef {import('./lib/inbox.js').AppEntry} InboxEntry
  * @typedef {import('./lib/inbox.js').AppPage} InboxPage
- * @typedef {import('./lib/devices.js').RegisteredDevice} RegisteredDevice
+ * @typedef {import('./lib/devices.js').UserDevice} UserDevice
  * @typedef {import('./lib/display.js').Display} Display
  * @typedef {import('./lib/answers.js').SecretNotification} SecretNotification
  * @typedef {import('./lib/clock.js').ClientClock} ClientClock

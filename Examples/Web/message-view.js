@@ -69,7 +69,7 @@ export class MessageView {
   #choose(action, button) {
     this.action = action;
     for (const other of this.buttons.children) other.setAttribute('aria-pressed', String(other === button));
-    if (action.input || this.needsChallenge) this.#ask();
+    if (action.takesText || this.needsChallenge) this.#ask();
     else this.#send();
   }
 
@@ -77,7 +77,7 @@ export class MessageView {
   #ask() {
     const [words, challenge] = ['words', 'challenge'].map((name) => this.form.elements[name]?.value ?? '');
     const fields = [];
-    if (this.action.input) fields.push(this.#field('words', text('answerText'), words));
+    if (this.action.takesText) fields.push(this.#field('words', text('answerText'), words));
     if (this.needsChallenge) fields.push(this.#field('challenge', text('challenge'), challenge));
     const send = make('button', 'main', text('sendAnswer', this.action.title));
     this.form.replaceChildren(...fields, send);

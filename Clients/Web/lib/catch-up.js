@@ -111,7 +111,7 @@ async function catchUp(client, wake) {
 }
 
 /**
- * Waits until the claims of other processes have expired, and finds out how they ended.
+ * Waits until the claims of other processes have expired, and then checks whether they showed the secrets.
  *
  * @param {SecurePushClient} client
  * @param {number} deadline
@@ -142,7 +142,7 @@ async function list(client, { userChanges, deadline }) {
   if (!state) throw new SecurePushFailure(DiagnosticCode.locked);
   /** @type {Listing} */
   const listing = { anchor: state.cursor, userChanges: state.userChanges, found: [], unread: 0 };
-  // The new user's wake lists for the new user.
+  // A wake of the new user lists that user's inbox.
   if (state.userChanges > userChanges) return listing;
   await listPages(client, listing, state.cursor, state.cursor === null, deadline);
   // A delayed notification (`NotBefore`) is older than the last seen one. It is unread, and not known here.

@@ -5,7 +5,7 @@ import { CatchUp, secondsAfterRequests } from './catch-up.js';
 import { limited, SystemClientClock, throwIfOver } from './clock.js';
 import { ClaimWatch } from './claim-watch.js';
 import { RetrievalConnection } from './connection.js';
-import { listDevices, removeAllDevices, removeOtherDevice } from './devices.js';
+import { listDevices, removeAllDevices, removeDevice } from './devices.js';
 import { fetchAndShow, showNotice } from './fetching.js';
 import { listInbox, markAsRead, markAsReadThrough, readSecret, reportShown } from './inbox.js';
 import { SecretLedger } from './ledger.js';
@@ -28,7 +28,7 @@ import { TransportError } from './transport.js';
  * @property {number} number
  * @property {number} deadline the clock's uptime at which its requests end
  * @property {number} userChanges the state's when it began. The wake shows nothing after the user has changed
- * @property {boolean} isOver the time is up, and the user has seen the generic text. What ends later shows nothing
+ * @property {boolean} isOver the time is up, and the user has seen the generic text. Later results show nothing
  * @property {boolean} isNoticed the generic text has taken the place of a secret that was about to appear
  * @property {Promise<unknown> | null} showing the secret of the push is about to appear. It rejects if it does not
  * @property {import('./report.js').WakeReport | null} report what has been decided so far
@@ -368,7 +368,7 @@ export class SecurePushClient {
   /**
    * The user's devices, in the order of their IDs.
    *
-   * @returns {Promise<import('./devices.js').RegisteredDevice[]>}
+   * @returns {Promise<import('./devices.js').UserDevice[]>}
    * @throws {import('./codes.js').SecurePushFailure}
    */
   devices() { return listDevices(this); }
@@ -378,13 +378,10 @@ export class SecurePushClient {
    * expires. For this device it is `unregister`.
    *
    * @param {string} id the installation's ID
+   * @returns {Promise<void>}
    * @throws {import('./codes.js').SecurePushFailure}
    */
-  async removeDevice(id) {
-    const own = (await this.keeper.tryRead())?.registration.installationID ?? null;
-    if (id === own) await this.unregister();
-    else await removeOtherDevice(this, id);
-  }
+  removeDevice(id) { return removeDevice(this, id); }
 
   /**
    * Removes all of the user's devices at the server, and logs the user out here. No other device gets pushes until it

@@ -79,7 +79,7 @@ export class DeviceKey {
 }
 
 /**
- * Puts a new key before the others, and forgets those that nobody seals for any more.
+ * Adds a new key in front, and drops those that senders no longer use.
  *
  * @param {DeviceKey[]} keys newest first
  * @param {DeviceKey} key

@@ -8,7 +8,7 @@ import { isInstallationID } from './push.js';
 /**
  * One of the user's devices.
  *
- * @typedef {object} RegisteredDevice
+ * @typedef {object} UserDevice
  * @property {string} id the installation's ID
  * @property {string} platform as the hub names it, such as `apns` or `browser`
  * @property {string | null} lastSeenAt the day on which it last registered (RFC 3339)
@@ -23,13 +23,13 @@ const maxPages = 10;
  * The user's devices, in the order of their IDs.
  *
  * @param {SecurePushClient} client
- * @returns {Promise<RegisteredDevice[]>}
+ * @returns {Promise<UserDevice[]>}
  * @throws {SecurePushFailure}
  */
 export async function listDevices(client) {
   const { deadline } = client.begin();
   const own = (await client.keeper.tryRead())?.registration.installationID ?? null;
-  /** @type {RegisteredDevice[]} */
+  /** @type {UserDevice[]} */
   const devices = [];
   for (let number = 0; number < maxPages; number += 1) {
     /** @type {[string, string][]} */
@@ -46,6 +46,14 @@ export async function listDevices(client) {
 }
 
 /**
+ * Whether two IDs are the same. The server compares them without regard to case.
+ *
+ * @param {string} id
+ * @param {string | null} own
+ */
+const isSameDevice = (id, own) => id.toLowerCase() === own?.toLowerCase();
+
+/**
  * Reads a page of `GET /api/installations`. The push channels in it are secrets, and are not kept.
  *
  * @param {Uint8Array} body
@@ -57,7 +65,7 @@ function readPage(body, own) {
     const devices = AnswerReader.elements(members.get('Installations') ?? '', maxEntries).map((element) => {
       const { installationId: id, platform, LastSeenAt: lastSeenAt = null } = JSON.parse(element);
       if (!isInstallationID(id) || typeof platform !== 'string') throw new SyntaxError('This is no installation.');
-      return { id, platform, lastSeenAt: typeof lastSeenAt === 'string' ? lastSeenAt : null, isThisDevice: id === own };
+      return { id, platform, lastSeenAt: typeof lastSeenAt === 'string' ? lastSeenAt : null, isThisDevice: isSameDevice(id, own) };
     });
     return { devices, hasNext: members.has('Next') };
   } catch {
@@ -66,14 +74,19 @@ function readPage(body, own) {
 }
 
 /**
- * Removes another device of the user.
+ * Removes a device of the user.
  *
  * @param {SecurePushClient} client
  * @param {string} id
  * @throws {SecurePushFailure}
  */
-export async function removeOtherDevice(client, id) {
+export async function removeDevice(client, id) {
   if (!isInstallationID(id)) throw new SecurePushFailure(DiagnosticCode.status(404));
+  const own = (await client.keeper.tryRead())?.registration.installationID ?? null;
+  if (isSameDevice(id, own)) {
+    await client.unregister();
+    return;
+  }
   const outcome = await client.connection.send(
     { method: 'DELETE', path: `api/installations/${id}`, success: 204 }, client.begin().deadline);
   const isGone = outcome.kind === 'refused' && [404, 410].includes(outcome.status);

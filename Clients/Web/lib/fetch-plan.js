@@ -13,7 +13,7 @@
 
 /** The delays fit four quick tries into the total time. */
 const delays = [1, 2, 3, 5];
-/** A try with less time than this is not worth its battery, in seconds. */
+/** The shortest time for a try, in seconds. A shorter one only costs battery. */
 const shortestTry = 0.5;
 
 /**

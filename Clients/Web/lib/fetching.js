@@ -39,7 +39,7 @@ import { isLocked } from './store.js';
 export async function fetchAndShow(client, id, wake) {
   const acquisition = await acquire(client, id, wake, wake.deadline);
   const report = await finish(client, acquisition, id, wake);
-  // After the secret, which is worth more: a browser may leave the badge pending.
+  // The secret comes first. A browser may never finish setting the badge.
   if (acquisition.kind === 'secret' && acquisition.unread !== null) await client.setBadge(acquisition.unread);
   return report;
 }
@@ -113,7 +113,7 @@ async function fetchSecret(client, id, wake, deadline) {
   }
   if (outcome.kind !== 'refused') return outcome.kind === 'failed' ? failed(outcome.code) : outcome;
   const isGone = isGoneStatus(outcome.status);
-  // The answer to the open question of a withdrawal.
+  // This answer confirms or refutes a withdrawal that waits for the server.
   if (isGone && await endWithdrawn(client, id)) return { kind: 'settled' };
   return { kind: 'failed', code: DiagnosticCode.status(outcome.status), isFinal: isGone, isGone };
 }

@@ -24,7 +24,7 @@ import { sdk } from './version.js';
  * @property {string | null} code why there is no secret on a page with secrets
  */
 
-/** The server's limit for one request. */
+/** The server's limit of IDs in one request. */
 const maxMarks = 1_000;
 /** How many shown notifications one wake reports. */
 const maxReports = 50;
@@ -132,7 +132,7 @@ async function openInApp(client, fetched) {
 }
 
 /**
- * Sends the reports, for which nobody waits.
+ * Sends the reports in the background.
  *
  * @param {SecurePushClient} client
  */

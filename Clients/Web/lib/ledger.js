@@ -27,7 +27,7 @@ const rank = { pending: 0, gone: 1, claimed: 2, shown: 3, withdrawn: 4 };
 const maxOpenRequests = 1_000;
 
 /**
- * Whether a withdrawal may be the echo of this device's own fetch (see `StateChanges.withdraw`).
+ * Whether this device's own fetch may have caused a withdrawal (see `StateChanges.withdraw`).
  *
  * @param {LedgerEntry} entry
  * @returns {boolean}
@@ -128,7 +128,7 @@ export class SecretLedger {
    * @param {string} id
    * @param {string} process
    * @param {boolean} isFirstReader whether no device of the user had fetched it before. Then a withdrawal that came
-   *   in the meantime may be the echo of this fetch
+   *   in the meantime may have been caused by this fetch
    * @param {number} now
    * @returns {{kind: 'granted'} | {kind: 'settled'} | {kind: 'held', by: Claim}} `settled`: it was shown or withdrawn.
    *   `held`: another process is about to show it, or has died

@@ -92,7 +92,7 @@ async function clear({ presenter }, ids) {
 }
 
 /**
- * Tells the server of the departures, each with one try. What fails without an answer is tried again at a later wake.
+ * Tells the server of the departures, each with one try. Without an answer, a later wake tries again.
  *
  * @param {SecurePushClient} client
  * @param {number} deadline the clock's uptime

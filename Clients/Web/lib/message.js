@@ -18,7 +18,7 @@ import { membersOf, textOf } from './strict-json.js';
  * @typedef {object} MessageAction
  * @property {string} id of 1 to 32 of `a-z 0-9 -`
  * @property {string} title
- * @property {boolean} input whether the answer has a text
+ * @property {boolean} takesText whether the answer has a text
  */
 
 /** @typedef {Map<string, import('./strict-json.js').JSONValue>} Members */
@@ -96,5 +96,5 @@ function actionOf(members) {
   const title = shortText(members, 'Title', maxActionTitle);
   const input = members.get('Input')?.kind ?? 'false';
   if (!/^[a-z0-9-]{1,32}$/.test(id) || title === '' || (input !== 'true' && input !== 'false')) throw new NoMessage();
-  return { id, title, input: input === 'true' };
+  return { id, title, takesText: input === 'true' };
 }

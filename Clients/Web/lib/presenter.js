@@ -117,7 +117,7 @@ export class WebNotificationPresenter {
     const actions = (message?.actions ?? []).slice(0, maxActions());
     await this.#show(id, body, {
       kind: 'secret', secureId: id, link: message?.link ?? undefined,
-      actions: actions.map((action) => ({ id: action.id, input: action.input })),
+      actions: actions.map((action) => ({ id: action.id, takesText: action.takesText })),
     }, {
       ...(message?.title ? { title: message.title } : {}),
       ...(message?.level === 'passive' ? { silent: true } : {}),

@@ -131,7 +131,7 @@ export class IncomingPush {
 }
 
 /**
- * A text that can be a time or a signature. What is longer is neither, and is not kept.
+ * A text that can be a time or a signature; a longer one is dropped.
  *
  * @param {Record<string, unknown>} object
  * @param {string} name

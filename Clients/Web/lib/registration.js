@@ -232,7 +232,7 @@ async function keyOf(client, userName, userChanges) {
 }
 
 /**
- * Removes the device's keys. What was encrypted for them can never be read again.
+ * Removes the device's keys. Messages that were encrypted for them can never be read again.
  *
  * @param {SecurePushClient} client
  */

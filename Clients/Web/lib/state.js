@@ -54,7 +54,7 @@ import { mayHaveBeenRead, SecretLedger } from './ledger.js';
  *   without an answer, and the server may have marked it as read then
  */
 
-/** The server needs no complete account, and the state stays small. */
+/** The list of reports is limited, so that the state stays small. */
 const maxUnsent = 200;
 
 /** @returns {ClientState} */
@@ -115,7 +115,7 @@ const members = {
 };
 
 /**
- * Whether a value that was stored is a state. What another version or a fault has left is not used.
+ * Whether a value that was stored is a state. The value may come from another version or be damaged.
  *
  * @param {any} value
  * @returns {value is ClientState}

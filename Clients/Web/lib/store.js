@@ -271,7 +271,7 @@ export class StateKeeper {
   }
 
   /**
-   * Changes everything that a log-out changes, in one step. What could not be stored until now is over with it.
+   * Changes everything that a log-out changes, in one step. Changes that could not be stored until now are dropped.
    *
    * @template Result
    * @param {(changes: StateChanges, values: StoredValues) => Result} change

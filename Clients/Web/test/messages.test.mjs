@@ -22,7 +22,7 @@ simulated('a message is shown with what its sender says', async (device) => {
   assert.deepEqual([...device.screen.texts], [message.Body]);
   const expected = {
     title: 'Log-in', body: message.Body, link: message.Link, category: 'log-in', thread: 'log-ins', level: 'time-sensitive',
-    actions: [{ id: 'approve', title: 'Approve', input: false }, { id: 'reply', title: 'Reply', input: true }], data: '{"n":1}',
+    actions: [{ id: 'approve', title: 'Approve', takesText: false }, { id: 'reply', title: 'Reply', takesText: true }], data: '{"n":1}',
   };
   assert.deepEqual(device.screen.messages.get(id), expected);
   assert.deepEqual((await client.read(id)).message, expected);
@@ -208,8 +208,14 @@ simulated('the user sees all devices, and removes one or all', async (device) =>
 simulated('removing this device ends its registration, and nothing else', async (device) => {
   const { client } = device.start();
   const own = await client.register(browser);
-  device.server.installations.set('other', {});
-  await client.removeDevice(own);
+  // The server compares IDs without regard to case, so a list may have another spelling.
+  const spelling = own.toUpperCase();
+  const { installations } = device.server;
+  installations.set(spelling, installations.get(own)).delete(own);
+  assert.equal((await client.devices())[0].isThisDevice, true);
+  installations.set(own, installations.get(spelling)).delete(spelling);
+  installations.set('other', {});
+  await client.removeDevice(spelling);
   assert.deepEqual([...device.server.installations.keys()], ['other']);
   assert.notEqual(await device.disk.credentials(), null);
 });

@@ -54,7 +54,7 @@ test('a click on the prompt, and on what is not ours', async () => {
   assert.deepEqual(await click([{ url: scope }], { data: null }), []);
 });
 
-const asked = { securePush: 1, secureId: id, actions: [{ id: 'approve', input: false }, { id: 'reply', input: true }] };
+const asked = { securePush: 1, secureId: id, actions: [{ id: 'approve', takesText: false }, { id: 'reply', takesText: true }] };
 
 for (const [name, options, expected] of [
   ['a button answers', { action: 'approve' }, [[id, 'approve']]],

@@ -74,7 +74,7 @@ test('vectors: tags', (context) => runAll(context, load('tags').cases, async ({ 
 
 /** A message as its sender wrote it, without its data. */
 const inContent = ({ title: Title, body: Body, link: Link, category: Category, thread: Thread, level: Level, actions }) => {
-  const Actions = actions?.map(({ id: Id, title, input: Input }) => ({ Id, Title: title, Input })) ?? null;
+  const Actions = actions?.map(({ id: Id, title, takesText: Input }) => ({ Id, Title: title, Input })) ?? null;
   return { Title, Body, Link, Category, Thread, Level, Actions };
 };
 

@@ -279,7 +279,7 @@ simulated('a notification has the title, the level and the first actions of its 
       const [{ title, body, tag, requireInteraction, actions: buttons, data }] = screen.notifications;
       assert.deepEqual([title, body, tag, requireInteraction], ['Log-in', 'Is it you?', urgent, true]);
       assert.deepEqual(buttons, [{ action: 'approve', title: 'Approve' }, { action: 'reply', title: 'Reply' }]);
-      assert.deepEqual(data.actions, [{ id: 'approve', input: false }, { id: 'reply', input: true }]);
+      assert.deepEqual(data.actions, [{ id: 'approve', takesText: false }, { id: 'reply', takesText: true }]);
       assert.equal(data.link, 'https://app.example.org/');
     }
     assert.equal(screen.sounds, 1);

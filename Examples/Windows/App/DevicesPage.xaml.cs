@@ -34,7 +34,7 @@ namespace SecurePushExample
             var device = (list.SelectedItem as Row<UserDevice>)?.Value;
             if (device?.IsThisDevice == false)
             {
-                await Session.Shared.RemoveDeviceAsync(device.InstallationId);
+                await Session.Shared.RemoveDeviceAsync(device.Id);
                 await UpdateAsync();
             }
         }
@@ -52,6 +52,6 @@ namespace SecurePushExample
 
         private static Row<UserDevice> RowOf(UserDevice device) => new Row<UserDevice>(
             device, (device.IsThisDevice ? "✓ " : "") + device.Platform + "   " + device.LastSeenAt?.ToString("d")
-            + "   " + device.InstallationId);
+            + "   " + device.Id);
     }
 }

@@ -43,11 +43,13 @@ namespace SecurePushExample
         /// <summary>Log in, register, and show what waited for the log-in.</summary>
         public async Task LogInAsync(string userName, string password)
         {
-            await AttemptAsync(async () =>
-            {
-                await push.Credentials.LogInAsync(userName, password);
-                IsLoggedIn = true;
-            });
+            await AttemptAsync(
+                async () =>
+                {
+                    await push.Credentials.LogInAsync(userName, password);
+                    IsLoggedIn = true;
+                },
+                error => error.Code.Equals(DiagnosticCode.Status(401)) ? "StatusPassword" : "StatusFailed");
             if (IsLoggedIn)
             {
                 await RegisterAsync();
@@ -64,11 +66,13 @@ namespace SecurePushExample
         });
 
         /// <summary>The tutorial's "Send push": the user sends "Secure confirmation." to all own devices.</summary>
-        public Task SendPushAsync() => AttemptAsync(async () =>
-        {
-            await new ConfirmationSender(push).SendAsync();
-            Show("StatusSent");
-        });
+        public Task SendPushAsync() => AttemptAsync(
+            async () =>
+            {
+                await new ConfirmationSender(push).SendAsync();
+                Show("StatusSent");
+            },
+            error => "StatusNotSent");
 
         /// <summary>The newest messages, with what they say. They count as read.</summary>
         public async Task<IReadOnlyList<InboxEntry>> MessagesAsync()
@@ -152,8 +156,8 @@ namespace SecurePushExample
 
             await AttemptAsync(async () =>
             {
-                await push.Channel.RegisterAsync();
                 var runsInBackground = await PushTaskRegistration.EnsureAsync(EntryPoint);
+                await push.Channel.RegisterAsync();
                 Show(runsInBackground ? "StatusRegistered" : "StatusForeground");
             });
         }
@@ -177,7 +181,9 @@ namespace SecurePushExample
             Changed?.Invoke();
         }
 
-        private async Task AttemptAsync(Func<Task> work)
+        /// <param name="work">What may fail.</param>
+        /// <param name="failing">The text for a failure, if it is not <see cref="TextOf"/>.</param>
+        private async Task AttemptAsync(Func<Task> work, Func<SecurePushException, string> failing = null)
         {
             try
             {
@@ -185,11 +191,39 @@ namespace SecurePushExample
             }
             catch (SecurePushException error)
             {
-                Show("StatusFailed", error.Code);
+                Show((failing ?? TextOf)(error), error.Code);
             }
             catch (ClientStoreException)
             {
                 Show("StatusFailed", DiagnosticCode.Credentials);
+            }
+        }
+
+        private static string TextOf(SecurePushException error)
+        {
+            // The device is registered. Only its key is missing at the server.
+            if (error.InstallationId != null)
+            {
+                return "StatusNoKey";
+            }
+
+            switch (error.Code.ToString())
+            {
+                case "SP-KEY":
+                    return "StatusNotForThisDevice";
+                case "SP-DECRYPT":
+                    return "StatusNotDecrypted";
+                case "SP-REPLAY":
+                case "SP-SENDER":
+                case "SP-PLAIN":
+                    return "StatusNotTrusted";
+                case "SP-EXPIRED":
+                case "SP-403":
+                case "SP-404":
+                case "SP-410":
+                    return "StatusGone";
+                default:
+                    return "StatusFailed";
             }
         }
     }

@@ -6,8 +6,8 @@ import UIKit
 @MainActor final class Session {
     /// The line below the buttons.
     enum Status: Equatable {
-        case waitingForDeviceToken, noDeviceToken, loggedOut, registered, sent
-        case failed(DiagnosticCode)
+        case waitingForDeviceToken, noDeviceToken, loggedOut, registered, sent, wrongPassword
+        case noKey(DiagnosticCode), notSent(DiagnosticCode), failed(DiagnosticCode)
 
         /// The text in the user's language.
         var text: String {
@@ -17,7 +17,24 @@ import UIKit
             case .loggedOut: NSLocalizedString("app.status.logged-out", comment: "")
             case .registered: NSLocalizedString("app.status.registered", comment: "")
             case .sent: NSLocalizedString("app.status.sent", comment: "")
-            case .failed(let code): NSLocalizedString("app.status.failed", comment: "") + " (\(code))"
+            case .wrongPassword: NSLocalizedString("app.failure.password", comment: "")
+            case .noKey(let code): Self.text("app.failure.no-key", code)
+            case .notSent(let code): Self.text("app.failure.not-sent", code)
+            case .failed(let code): Self.text(Self.key(of: code), code)
+            }
+        }
+
+        private static func text(_ key: String, _ code: DiagnosticCode) -> String {
+            String(format: NSLocalizedString(key, comment: ""), "\(code)")
+        }
+
+        private static func key(of code: DiagnosticCode) -> String {
+            switch code {
+            case .noKey: "app.failure.not-for-this-device"
+            case .unopenable: "app.failure.not-decrypted"
+            case .replayed, .unknownSender, .notEncrypted: "app.failure.not-trusted"
+            case .expired, .status(403), .status(404), .status(410): "app.failure.gone"
+            default: "app.failure"
             }
         }
     }
@@ -56,7 +73,7 @@ import UIKit
 
     /// Logs in, registers, and shows the notifications that waited for the log-in.
     func logIn(userName: String, password: String) async {
-        await attempt {
+        await attempt(failing: { $0.code == .status(401) ? .wrongPassword : .failed($0.code) }) {
             try await self.push.credentials.logIn(userName: userName, password: password)
             self.isLoggedIn = true
         }
@@ -126,7 +143,7 @@ import UIKit
     /// The tutorial's "Send push": the user sends "Secure confirmation." to all own devices.
     func sendPush() async {
         guard let ingestURL else { return }
-        await attempt {
+        await attempt(failing: { .notSent($0.code) }) {
             let sender = ConfirmationSender(ingestURL: ingestURL, push: self.push)
             try await sender.send()
             self.status = .sent
@@ -141,11 +158,14 @@ import UIKit
         }
     }
 
-    private func attempt(_ body: @MainActor () async throws -> Void) async {
+    private func attempt(
+        failing: (SecurePushFailure) -> Status = { $0.installationID == nil ? .failed($0.code) : .noKey($0.code) },
+        _ body: @MainActor () async throws -> Void
+    ) async {
         do {
             try await body()
         } catch let error as SecurePushFailure {
-            status = .failed(error.code)
+            status = failing(error)
         } catch {
             status = .failed(.credentials)
         }

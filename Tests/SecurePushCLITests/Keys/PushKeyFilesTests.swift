@@ -27,6 +27,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [["--signing-key", "private.pem", "--jwks", "public.json"], ["--sender"]])
+    func `Everybody can read the public keys, and only the owner the private one`(options: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let made = try await CommandLineRun(["keys", "generate"] + options, [:], in: folder)
+            let names = options.count > 1 ? ["private.pem", "public.json"] : ["sender-key.pem", "sender-keys.json"]
+            #expect(made.code == 0, "\(made.errors)")
+            #expect(names.map { SecretFile.mode("\(folder)/\($0)") } == [0o600, 0o644])
+        }
+    }
+
     @Test func `A file that exists is never overwritten`() async throws {
         try await withFiles { files in
             try SecretFile.create(files.verification, "mine")

@@ -6,7 +6,7 @@ public import Foundation
 /// it, and a device that was removed must not read it any more. Compare them with ``RecipientPins`` before you use them:
 /// the server could add a key of its own.
 public struct RecipientKeys: Sendable, Hashable {
-    /// The keys by the IDs of the devices. If it is empty, nobody could read an envelope.
+    /// The keys by the IDs of the devices. If it is empty, no device could read an envelope.
     public let devices: [String: EnvelopeKey]
     /// The IDs of devices whose keys this version cannot use. They show their generic text.
     public let unusable: [String]

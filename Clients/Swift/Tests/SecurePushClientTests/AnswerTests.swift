@@ -33,6 +33,16 @@ import Testing
         }
     }
 
+    @Test func whatIsAnsweredLeavesTheScreen() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        _ = await phone.push("01")
+        #expect(await phone.screen.secrets.count == 1)
+        try await phone.client.answer(try id("01"), action: "approve", challenge: "42")
+        _ = await phone.client.catchUp()
+        #expect(await phone.screen.secrets.isEmpty)
+    }
+
     @Test func aLostAnswerIsSentAgain() async throws {
         let phone = try await SimulatedPhone()
         phone.server.add("01")

@@ -61,12 +61,25 @@ import Testing
         #expect(devices.map(\.id) == ["0-tablet", own, "z.watch"])
         #expect(devices.map(\.isThisDevice) == [false, true, false])
         #expect(devices[0].platform == "apns" && devices[0].lastSeenAt == Date(timeIntervalSince1970: 1_795_305_600))
-        try await phone.client.removeDevice(devices[0])
+        try await phone.client.removeDevice(devices[0].id)
         // It is gone already.
-        try await phone.client.removeDevice(devices[0])
-        try await phone.client.removeDevice(devices[1])
-        #expect(phone.server.change { Array($0.installations.keys) } == ["z.watch"])
+        try await phone.client.removeDevice(devices[0].id)
+        #expect(phone.server.change { $0.installations.keys.sorted() } == [own, "z.watch"])
+        await #expect(throws: SecurePushFailure(code: .status(404))) { try await phone.client.removeDevice("../x") }
+    }
+
+    /// The server compares IDs without regard to case, so a list may have another spelling.
+    @Test func removingThisDeviceUnregistersItInAnySpelling() async throws {
+        let phone = try await SimulatedPhone()
+        let own = try await phone.client.register(device)
+        let spelling = own.uppercased()
+        phone.server.change { $0.installations = [spelling: ""] }
+        #expect(try await phone.client.devices().map(\.isThisDevice) == [true])
+        phone.server.change { $0.installations = [own: ""] }
+        try await phone.client.removeDevice(spelling)
+        #expect(phone.server.change { $0.installations.isEmpty })
         #expect(try await phone.store.read().registration == RegistrationRecord())
+        #expect(await phone.credentials.userName() == "alice")
     }
 
     @Test(arguments: ["../token", "...", "a b", "a/b"]) func anIDThatIsNoneIsMalformed(_ id: String) async throws {

@@ -4,7 +4,7 @@ import {
   TokenCredentialsProvider, WebNotificationPresenter,
 } from 'securepush-web';
 import type {
-  CredentialsProvider, InboxPage, Message, NotificationPresenter, RegisteredDevice, SecretNotification,
+  CredentialsProvider, InboxPage, Message, NotificationPresenter, UserDevice, SecretNotification,
 } from 'securepush-web';
 
 const retrievalURL = 'https://push.example.com';
@@ -84,10 +84,10 @@ export async function logOut(): Promise<boolean> {
 
 export async function approve(id: string, challenge: string): Promise<boolean> {
   const message: Message | null = (await client.read(id)).message;
-  const action = message?.actions?.find((candidate) => !candidate.input);
+  const action = message?.actions?.find((candidate) => !candidate.takesText);
   if (!action) return false;
   await client.answer(id, action.id, { challenge });
-  const others: RegisteredDevice[] = (await client.devices()).filter((device) => !device.isThisDevice);
+  const others: UserDevice[] = (await client.devices()).filter((device) => !device.isThisDevice);
   for (const device of others) await client.removeDevice(device.id);
   return true;
 }

@@ -111,8 +111,8 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Waits until the claims of other processes have expired, and finds out how they ended. Tells whether there
-        /// were any, and there was time for them.
+        /// Waits until other processes' claims have expired, and then checks whether the secrets were shown. Tells
+        /// whether there were any, and there was time for them.
         /// </summary>
         private async Task<bool> WaitForClaimsAsync(double deadline)
         {
@@ -137,7 +137,7 @@ namespace SecurePush
             var state = await ReadOrNullAsync() ?? throw new SecurePushException(DiagnosticCode.Locked);
             if (state.UserChanges > wake.UserChanges)
             {
-                // The new user's wake lists for the new user.
+                // A wake of the new user lists that user's inbox.
                 return;
             }
 

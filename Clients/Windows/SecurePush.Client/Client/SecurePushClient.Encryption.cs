@@ -167,10 +167,10 @@ namespace SecurePush
         private async Task<EncryptionKeys> EncryptionKeysAsync() =>
             EncryptionKeys.Decode(await store.ReadEncryptionKeysAsync());
 
-        /// <summary>Removes the device's keys. What was encrypted for them can never be read again.</summary>
+        /// <summary>Removes the device's keys. Messages that were encrypted for them can never be read again.</summary>
         private async Task ForgetKeysAsync()
         {
-            // First those of the hardware: without the store nobody knows their names.
+            // The keys in the hardware go first: only the store has their names.
             await Quietly(async () =>
             {
                 var keys = await EncryptionKeysAsync();

@@ -42,7 +42,7 @@ namespace SecurePush
             var report = await FinishAsync(acquisition, id, wake);
             if (acquisition.Unread != null && !wake.IsAbandoned)
             {
-                // After the secret, which is worth more.
+                // The secret comes first: it matters more than the badge.
                 await SetBadgeAsync(acquisition.Unread.Value);
             }
 
@@ -158,7 +158,7 @@ namespace SecurePush
                 : acquisition;
         }
 
-        /// <summary>Whether the system may show it: it is a text, and nobody wants it hidden.</summary>
+        /// <summary>Whether the system may show it: it is a text, and neither sender nor app hides it.</summary>
         private bool IsForSystem(SecretNotification secret) =>
             secret.Text != null && secret.Display == MessageDisplay.Full
             && configuration.Display == MessageDisplay.Full;

@@ -158,7 +158,7 @@ namespace SecurePush
                     case AcquisitionKind.Settled:
                         return null;
                     case AcquisitionKind.Failed:
-                        // What is final waits no more. What may heal is shown by the next wake.
+                        // A final failure ends the wait. After any other, the next wake shows it.
                         await UpdateOrDefaultAsync(
                             state => acquisition.End != Progress.Pending && state.Ledger.Notice(id, acquisition.End),
                             false);
@@ -223,7 +223,7 @@ namespace SecurePush
             for (var count = 0; count < MaxDevicePages; count++)
             {
                 var query = "Limit=" + UserDevice.MaxPerPage
-                    + (count == 0 ? "" : "&After=" + devices[devices.Count - 1].InstallationId);
+                    + (count == 0 ? "" : "&After=" + devices[devices.Count - 1].Id);
                 var call = new RetrievalCall("GET", "api/installations", query);
                 var body = (await SendAsync(call, deadline, cancellation)).Body;
                 if (!UserDevice.ReadPage(body, ownId, devices))
@@ -236,28 +236,33 @@ namespace SecurePush
         });
 
         /// <summary>
-        /// Removes one of the user's devices: it gets no more pushes. Its session does not end, so an app that runs
-        /// there can register it again. For this device call <see cref="UnregisterAsync"/> or
-        /// <see cref="LogOutAsync"/>.
+        /// Removes one of the user's devices, such as one that was lost: it gets no more pushes. Its session does not
+        /// end, so its app can register it again. For this device it is <see cref="UnregisterAsync"/>.
         /// </summary>
-        /// <param name="installationId">As in <see cref="UserDevice"/>.</param>
+        /// <param name="id">As in <see cref="UserDevice"/>.</param>
         /// <param name="cancellation">Ends it.</param>
-        /// <exception cref="ArgumentException">It is no ID, or the one of this device.</exception>
+        /// <exception cref="ArgumentException">It is no ID.</exception>
         /// <exception cref="SecurePushException">The server may still have it.</exception>
-        public Task RemoveDeviceAsync(
-            string installationId, CancellationToken cancellation = default(CancellationToken)) =>
-            ForUser(async deadline =>
+        public Task RemoveDeviceAsync(string id, CancellationToken cancellation = default(CancellationToken)) =>
+            Serial(async () =>
             {
-                var ownId = (await ReadOrNullAsync())?.Registration.InstallationId;
-                if (!UserDevice.IsId(installationId) || installationId == ownId)
+                if (!UserDevice.IsId(id))
                 {
-                    throw new ArgumentException("The ID is not the one of another device.", nameof(installationId));
+                    throw new ArgumentException("The text is no installation's ID.", nameof(id));
                 }
 
-                var call = new RetrievalCall("DELETE", "api/installations/" + installationId) { Success = 204 };
-                var outcome = await connection.SendAsync(call, deadline, cancellation);
-                cancellation.ThrowIfCancellationRequested();
-                return outcome.Status == 404 || outcome.Status == 410 ? outcome : outcome.OrThrow();
+                if (UserDevice.IsSame(id, (await ReadOrNullAsync())?.Registration.InstallationId))
+                {
+                    return await UnregisterAsync(cancellation);
+                }
+
+                return await ForUser(async deadline =>
+                {
+                    var call = new RetrievalCall("DELETE", "api/installations/" + id) { Success = 204 };
+                    var outcome = await connection.SendAsync(call, deadline, cancellation);
+                    cancellation.ThrowIfCancellationRequested();
+                    return outcome.Status == 404 || outcome.Status == 410 || outcome.OrThrow() != null;
+                });
             });
 
         /// <summary>
@@ -286,7 +291,7 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Runs work for the user who is logged in now. What comes after that user has gone is given to nobody.
+        /// Runs work for the user who is logged in now. A result that arrives after the log-out is dropped.
         /// </summary>
         private Task<T> ForUser<T>(Func<double, Task<T>> work) => Serial(async () =>
         {

@@ -21,7 +21,7 @@ namespace SecurePush
         /// <summary>
         /// Logs the user out, with or without a network. First the device forgets the credentials, the notifications,
         /// what is on the screen, the registration and the key for end-to-end encryption. Then it tells the server to
-        /// remove the installation and to end the session. What fails is tried again at each wake: the installation's
+        /// remove the installation and to end the session. Each wake repeats a failure: the installation's
         /// ID is kept for that, and the session's tokens for at most 24 hours, encrypted. The log-in of another user
         /// does not wait for it. If the process ends in between, the next wake finishes it.
         /// With another provider than <see cref="TokenCredentialsProvider"/> the app ends its session itself,
@@ -29,7 +29,7 @@ namespace SecurePush
         /// </summary>
         /// <param name="cancellation">Ends the wait for the server, not the log-out.</param>
         /// <returns>
-        /// Whether the server knows it. If not, pushes for the user may still come; they are shown to nobody.
+        /// Whether the server knows it. If not, pushes for the user may still arrive; the device ignores them.
         /// </returns>
         /// <exception cref="SecurePushException">
         /// The store cannot be read or written, so that the user may still be logged in. The screen is empty.
@@ -127,7 +127,7 @@ namespace SecurePush
                 hasDepartures = departures.Count > 0;
                 foreach (var departure in departures.Where(departure => departure.IsForgetting))
                 {
-                    // First the state: what a fetch in flight brings is shown to nobody from now on.
+                    // The state changes first, so that a fetch in flight shows nothing any more.
                     var owner = await keeper.UpdateAsync(state =>
                     {
                         state.Depart(departure.Id);
@@ -195,7 +195,7 @@ namespace SecurePush
                     Success = 204, IsRetried = false,
                 };
 
-                // The user may have logged in again, and may remove what belongs to nobody else.
+                // The same user may have logged in again, and may remove the installation.
                 var isOwn = (await UserNameOrNullAsync()) == departure.UserName && departure.UserName != null
                     && departure.Url == configuration.RetrievalUrl.AbsoluteUri;
                 var provider = isOwn ? credentials : session;

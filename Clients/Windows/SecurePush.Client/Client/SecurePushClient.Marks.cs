@@ -9,7 +9,7 @@ namespace SecurePush
     /// <content>Tells the server what the user has seen.</content>
     public sealed partial class SecurePushClient
     {
-        /// <summary>The server's limit for one request.</summary>
+        /// <summary>The server's limit of IDs in one request.</summary>
         private const int MaxMarks = 1000;
 
         /// <summary>How many shown notifications one wake reports.</summary>
@@ -119,7 +119,7 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Tells the server which notifications were shown. What fails is told at the next wake. One run serves all
+        /// Tells the server which notifications were shown. The next wake repeats a failed report. One run serves all
         /// wakes at the same time.
         /// </summary>
         private async Task ReportShownAsync(double deadline)

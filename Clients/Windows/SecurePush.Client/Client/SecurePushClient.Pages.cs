@@ -8,7 +8,7 @@ namespace SecurePush
     public sealed partial class SecurePushClient
     {
         /// <summary>
-        /// Fetches many new notifications with few requests (<c>include=payload</c>). What does not come in this way is
+        /// Fetches many new notifications with few requests (<c>include=payload</c>). The others are
         /// fetched one by one.
         /// </summary>
         private async Task<WakeReport> ShowPagesAsync(Listing listing, Wake wake)
@@ -113,7 +113,7 @@ namespace SecurePush
 
         /// <summary>
         /// Notes the notifications that have become visible since the listing: a page with payloads has marked them as
-        /// read, too, so nobody else would show them.
+        /// read, too, so no other wake would show them.
         /// </summary>
         private Task<Dictionary<PushId, FetchRequest>> RequestUnlistedAsync(List<PushId> ids, Listing listing)
         {

@@ -31,7 +31,7 @@ namespace SecurePush
             /// <summary>The push is not genuine: nothing is asked and nothing is shown.</summary>
             Ignored,
 
-            /// <summary>The user for whom it is signed is not known now, because the store cannot be read.</summary>
+            /// <summary>The signature cannot be checked: the store with the user's name cannot be read.</summary>
             Unverified,
 
             /// <summary>The store is locked.</summary>
@@ -74,7 +74,7 @@ namespace SecurePush
 
             if (id != null)
             {
-                // It stays in underWay until the text is shown, so that nobody shows the secret before it.
+                // It stays in underWay until the text is shown, so that no other wake shows the secret before it.
                 try
                 {
                     return await NoticeInTimeAsync(id);
@@ -271,7 +271,7 @@ namespace SecurePush
         {
             var ledger = (await ReadOrNullAsync())?.Ledger;
 
-            // The time after the read: a claim of the future would count as expired.
+            // Read the clock after the store: a claim in the future would count as expired.
             var now = clock.Uptime;
             var doubts = ledger?.Doubts(process, now, Limits);
             if (doubts == null || doubts.Count == 0)

@@ -91,7 +91,7 @@ namespace SecurePush
         /// Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the app
         /// starts and when it comes to the foreground.
         /// </summary>
-        /// <param name="cancellation">Ends the wait. What has been fetched is still shown.</param>
+        /// <param name="cancellation">Ends the wait. Fetched secrets are still shown.</param>
         /// <returns>After at most <see cref="ClientLimits.SecondsInTotal"/>.</returns>
         public Task<WakeReport> CatchUpAsync(
             CancellationToken cancellation = default(CancellationToken)) => Serial(async () =>
@@ -107,7 +107,7 @@ namespace SecurePush
         /// Shows everything that waits for the log-in, and removes the prompt. Call it after the user has logged in. If
         /// another user has logged in, the notifications of the last one are forgotten and removed from the screen.
         /// </summary>
-        /// <param name="cancellation">Ends the wait. What has been fetched is still shown.</param>
+        /// <param name="cancellation">Ends the wait. Fetched secrets are still shown.</param>
         /// <returns>After at most <see cref="ClientLimits.SecondsInTotal"/>.</returns>
         public Task<WakeReport> ResumeAfterLogInAsync(CancellationToken cancellation = default(CancellationToken)) =>
             CatchUpAsync(cancellation);

@@ -12,19 +12,19 @@ namespace SecurePush
 
         private UserDevice(JsonMembers members, string ownId)
         {
-            InstallationId = members.Required("installationId").Text();
+            Id = members.Required("installationId").Text();
             Platform = members.Required("platform").Text();
             UpdatedAt = Answer.Time(members["UpdatedAt"]);
             LastSeenAt = Answer.Time(members["LastSeenAt"]);
-            IsThisDevice = InstallationId == ownId;
-            if (!IsId(InstallationId))
+            IsThisDevice = IsSame(Id, ownId);
+            if (!IsId(Id))
             {
                 throw JsonScanner.Malformed();
             }
         }
 
         /// <summary>The installation's ID, for <see cref="SecurePushClient.RemoveDeviceAsync"/>.</summary>
-        public string InstallationId { get; }
+        public string Id { get; }
 
         /// <summary>The platform as the hub names it: <c>wns</c>, <c>apns</c>, <c>fcmv1</c>, <c>browser</c>.</summary>
         public string Platform { get; }
@@ -39,6 +39,10 @@ namespace SecurePush
 
         /// <summary>Whether it is the one on which this runs.</summary>
         public bool IsThisDevice { get; }
+
+        /// <summary>Whether two IDs are the same. The server compares them without regard to case.</summary>
+        internal static bool IsSame(string id, string other) =>
+            string.Equals(id, other, StringComparison.OrdinalIgnoreCase);
 
         /// <summary>Whether a text is the ID of an installation (contract, section J).</summary>
         internal static bool IsId(string text) =>

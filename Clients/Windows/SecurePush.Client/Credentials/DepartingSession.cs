@@ -3,7 +3,7 @@ using System.Threading.Tasks;
 
 namespace SecurePush
 {
-    /// <summary>The session of a user who has logged out, for the last request that needs it.</summary>
+    /// <summary>The session of a user who has logged out, for the requests of the log-out.</summary>
     internal sealed class DepartingSession : ICredentialsProvider
     {
         private readonly Departure departure;

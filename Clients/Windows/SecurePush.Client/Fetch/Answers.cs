@@ -119,7 +119,7 @@ namespace SecurePush
                     .With(Display(members["Display"]?.Text() ?? "full"), Time(members["ExpiresAt"]));
         }
 
-        /// <summary>Who is to show it. What this version does not know is as strict as can be.</summary>
+        /// <summary>Who shows it. An unknown value counts as the strictest.</summary>
         private static MessageDisplay Display(string text) =>
             text == "full" ? MessageDisplay.Full
             : text == "redacted" ? MessageDisplay.Redacted : MessageDisplay.App;

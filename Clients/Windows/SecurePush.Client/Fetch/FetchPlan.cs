@@ -9,7 +9,7 @@ namespace SecurePush
     /// </summary>
     internal sealed class FetchPlan
     {
-        /// <summary>A try with less time than this is not worth its battery, in seconds.</summary>
+        /// <summary>The shortest time for a try, in seconds. A shorter one only costs battery.</summary>
         private const double ShortestTry = 0.5;
 
         /// <summary>The delays fit four quick tries into the total time.</summary>

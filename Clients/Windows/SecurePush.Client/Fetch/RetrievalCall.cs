@@ -83,7 +83,7 @@ namespace SecurePush
         public bool IsSuccess => Kind == OutcomeKind.Success;
 
         /// <summary>
-        /// Whether nobody but the server can have refused it. A 401 is <see cref="OutcomeKind.LoggedOut"/>, and a
+        /// Whether only the server can have refused it. A 401 is <see cref="OutcomeKind.LoggedOut"/>, and a
         /// foreign 4xx is <see cref="OutcomeKind.Failed"/>.
         /// </summary>
         public bool IsOwnRefusal =>

@@ -128,7 +128,7 @@ namespace SecurePush
             return number;
         }
 
-        /// <summary>Other bytes would become U+FFFD, which nobody has written.</summary>
+        /// <summary>Invalid bytes would become U+FFFD, which the sender has not written.</summary>
         private static void RequireUtf8(byte[] text)
         {
             try

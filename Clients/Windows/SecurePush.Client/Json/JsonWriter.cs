@@ -4,7 +4,7 @@ using System.Text;
 
 namespace SecurePush
 {
-    /// <summary>Writes the members of one JSON object. What is <c>null</c> is left out.</summary>
+    /// <summary>Writes the members of one JSON object. Members that are <c>null</c> are left out.</summary>
     internal sealed class JsonWriter
     {
         private readonly StringBuilder json = new StringBuilder("{");

@@ -32,7 +32,7 @@ namespace SecurePush
         Task RemovePromptAsync();
 
         /// <summary>
-        /// Removes everything that the SDK has shown, also what nobody remembers, and sets the number to 0. The client
+        /// Removes everything that the SDK has shown, also what it has forgotten, and sets the number to 0. The client
         /// asks after a log-out.
         /// </summary>
         Task RemoveAllAsync();

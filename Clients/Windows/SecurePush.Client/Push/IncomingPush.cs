@@ -79,7 +79,7 @@ namespace SecurePush
                 : content;
         }
 
-        /// <summary>A text that can be a time or a signature. What is longer is neither, and is not kept.</summary>
+        /// <summary>A text that can be a time or a signature; a longer one is dropped.</summary>
         private static string Short(string word) => word.Length <= MaxWordLength ? word : null;
     }
 }

@@ -26,7 +26,7 @@ namespace SecurePush
             this.maxAge = maxAge;
         }
 
-        /// <summary>Whether a push has a signature of this time, whoever made it.</summary>
+        /// <summary>Whether a push has a signature of this time. The signature itself is not checked.</summary>
         public bool HasSignature(IncomingPush push, double now) => IsWhole(push) && !IsOutOfTime(push, now);
 
         /// <summary>Checks a push.</summary>

@@ -7,7 +7,7 @@ namespace SecurePush
     /// <summary>The state of a client. Stores treat it as one value that can be coded.</summary>
     public sealed class ClientState
     {
-        /// <summary>The server needs no complete account, and the state stays small.</summary>
+        /// <summary>The list of reports is limited, so that the state stays small.</summary>
         private const int MaxUnreported = 200;
 
         /// <summary>Makes an empty state.</summary>
@@ -19,7 +19,7 @@ namespace SecurePush
         internal string Owner { get; set; }
 
         /// <summary>
-        /// How often the user has changed. What was asked for before a change is shown to nobody after it.
+        /// How often the user has changed. The result of a request from before a change is not shown.
         /// </summary>
         internal int UserChanges { get; set; }
 

@@ -17,7 +17,7 @@ namespace SecurePush
     /// </summary>
     public sealed class FileClientStore : IClientStore, IDeviceBoundStore
     {
-        /// <summary>Two seconds. A change takes milliseconds.</summary>
+        /// <summary>Two seconds: a change takes milliseconds.</summary>
         private const int LockTries = 200;
 
         /// <summary>In milliseconds.</summary>

@@ -1,9 +1,9 @@
 namespace SecurePush
 {
-    /// <summary>How far the client has come with one notification.</summary>
+    /// <summary>The client's progress with one notification.</summary>
     internal enum Progress
     {
-        /// <summary>To be fetched.</summary>
+        /// <summary>It must be fetched.</summary>
         Pending,
 
         /// <summary>
@@ -55,7 +55,7 @@ namespace SecurePush
         public bool IsFirstReader { get; set; }
 
         /// <summary>
-        /// Whether a withdrawal may be the echo of this device's own fetch (see <see cref="ClientState.Withdraw"/>).
+        /// Whether this device's own fetch may have caused a withdrawal (see <see cref="ClientState.Withdraw"/>).
         /// </summary>
         public bool MayHaveBeenRead =>
             Progress != Progress.Withdrawn && (IsFirstReader || (Progress == Progress.Pending && OpenRequests > 0));

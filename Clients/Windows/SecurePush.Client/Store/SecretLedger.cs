@@ -13,7 +13,7 @@ namespace SecurePush
     /// </summary>
     internal sealed class SecretLedger
     {
-        /// <summary>More make no difference.</summary>
+        /// <summary>Higher counts make no difference.</summary>
         private const int MaxOpenRequests = 1000;
 
         private readonly List<LedgerEntry> entries = new List<LedgerEntry>();

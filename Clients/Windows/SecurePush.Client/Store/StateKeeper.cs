@@ -19,7 +19,7 @@ namespace SecurePush
         private ClientState unsaved;
         private ClientState lastRead;
 
-        /// <summary>Whether the store could not be read, so that nobody knows whose device this is.</summary>
+        /// <summary>Whether the store could not be read, so that the user of the device is unknown.</summary>
         public bool IsBlind { get; private set; }
 
         public StateKeeper(IClientStore store)

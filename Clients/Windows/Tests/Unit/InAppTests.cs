@@ -85,17 +85,34 @@ namespace SecurePush.Tests
 
             var devices = await client.DevicesAsync();
             var ids = new[] { "0", own, "phone-1", "tablet_2", "web.3" }.OrderBy(id => id, StringComparer.Ordinal);
-            Assert.That(devices.Select(entry => entry.InstallationId), Is.EqualTo(ids));
+            Assert.That(devices.Select(entry => entry.Id), Is.EqualTo(ids));
             Assert.That(devices.Single(entry => entry.IsThisDevice).Platform, Is.EqualTo("wns"));
             Assert.That(
                 devices[0].LastSeenAt, Is.EqualTo(new DateTimeOffset(2026, 11, 22, 0, 0, 0, TimeSpan.Zero)));
             await client.RemoveDeviceAsync("phone-1");
             await client.RemoveDeviceAsync("phone-1");
             Assert.That(device.Server.Installations.ContainsKey("phone-1"), Is.False);
-            foreach (var id in new[] { own, "", "..", "a/b", "a?b", "ä", new string('a', 129), null })
+            foreach (var id in new[] { "", "..", "a/b", "a?b", "ä", new string('a', 129), null })
             {
                 Assert.That(await IsRefusedAsync(() => client.RemoveDeviceAsync(id)), id);
             }
+        });
+
+        /// <summary>The server compares IDs without regard to case, so a list may have another spelling.</summary>
+        [Test]
+        public void RemovingThisDeviceUnregistersItAndKeepsTheUserLoggedIn() => Run(async device =>
+        {
+            await device.LogInAsync();
+            var client = device.Start().Client;
+            var own = await client.RegisterAsync(Device);
+            device.Server.Installations[own] =
+                "{\"installationId\":\"" + own.ToUpperInvariant() + "\",\"platform\":\"wns\"}";
+            var listed = (await client.DevicesAsync()).Single();
+            Assert.That(listed.IsThisDevice);
+            await client.RemoveDeviceAsync(listed.Id);
+            Assert.That(device.Server.Installations, Is.Empty);
+            Assert.That(device.Disk.Credentials.UserName, Is.EqualTo(SimulatedServer.User));
+            Assert.That(await client.RegisterAsync(Device), Is.Not.EqualTo(own));
         });
 
         [Test]

@@ -14,6 +14,7 @@ import android.widget.TextView
 import com.example.securepush.DevicesActivity
 import com.example.securepush.ExampleApplication
 import com.example.securepush.ExampleReceiver
+import com.example.securepush.failureText
 import com.example.securepush.MainActivity
 import com.example.securepush.MessageActivity
 import com.example.securepush.MessagesActivity
@@ -50,6 +51,7 @@ class ExampleTests {
     private val server = SimulatedServer()
     private val manager = NotificationManager()
     private val sent = ArrayList<String>()
+    private var sendStatus = 201
 
     private inner class App : ExampleApplication() {
         override val store: ClientStore = MemoryClientStore()
@@ -58,7 +60,7 @@ class ExampleTests {
             override fun send(request: TransportRequest, timeout: Long, maxBytes: Int): TransportResponse {
                 if (request.url.host != "ingest.example.com") return server.respond(request)
                 sent.add("${request.method} ${request.url} ${request.headers.keys} ${request.body?.size}")
-                return TransportResponse(201)
+                return TransportResponse(sendStatus)
             }
         }
 
@@ -69,7 +71,7 @@ class ExampleTests {
         services[NotificationManager::class.java] = manager
         services[UserManager::class.java] = UserManager()
         for (id in 1..10) strings[id] = "library $id %s"
-        for (id in 101..132) strings[id] = "text $id %s"
+        for (id in 101..140) strings[id] = "text $id %s"
     }
 
     @get:Rule val temporary = TemporaryFolder()
@@ -164,7 +166,7 @@ class ExampleTests {
         receive(StandInDistributor.broadcast("MESSAGE", token).putExtra("bytesMessage", body))
         assertEquals(listOf<CharSequence>("Secure confirmation."), texts())
         receive(StandInDistributor.broadcast("REGISTRATION_FAILED", token, "reason" to "ACTION_REQUIRED"))
-        assertEquals("text ${R.string.app_status_failed} ACTION_REQUIRED", status())
+        assertEquals("text ${R.string.app_failure_no_endpoint} ACTION_REQUIRED", status())
         views()[4].performClick()
         assertTrue(server.installations.isEmpty())
     }
@@ -300,7 +302,24 @@ class ExampleTests {
         (views()[0] as EditText).setText("alice")
         (views()[1] as EditText).setText("wrong")
         views()[2].performClick()
-        assertEquals("text ${R.string.app_status_failed} SP-401", status())
+        assertTrue(status().startsWith("text ${R.string.app_failure_password}"))
+    }
+
+    @Test
+    fun aMissingKeyAndAFailedSendAreTold() {
+        server.keyStatuses.add(422)
+        activity.create()
+        activity.resume()
+        logIn()
+        assertEquals("text ${R.string.app_failure_no_key} SP-422", status())
+        assertEquals(1, server.installations.size)
+        activity.resume()
+        assertTrue("the key is sent again", status().startsWith("text ${R.string.app_status_registered}"))
+        sendStatus = 404
+        views()[3].performClick()
+        assertEquals("text ${R.string.app_failure_not_sent} SP-404", status())
+        assertEquals("text ${R.string.app_failure_gone} SP-410", app.failureText("SP-410"))
+        assertEquals("text ${R.string.app_failure_not_trusted} SP-PLAIN", app.failureText("SP-PLAIN"))
     }
 
     @Test

@@ -13,7 +13,7 @@ import org.junit.Assert.assertTrue
 import org.junit.Rule
 import org.junit.Test
 import org.junit.rules.TemporaryFolder
-import securepush.PendingUnregistration
+import securepush.Departure
 import securepush.StoredCredentials
 import securepush.android.AndroidClientStore
 import securepush.android.SecurePushCatchUpService
@@ -36,12 +36,12 @@ class LogOutJobTests {
         val store = AndroidClientStore(context)
         assertTrue(store.replace(null, StoredCredentials("alice", "access", null, "refresh")))
         assertTrue(jobs.jobs.isEmpty())
-        val left = PendingUnregistration("alice", "https://push.example.com", 7, ID, "access", "refresh")
+        val left = Departure("alice", "https://push.example.com", 7, ID, "access", "refresh")
         val alice = store.credentials()
         assertFalse("somebody was faster", store.replace(StoredCredentials("bob"), null))
         assertTrue(store.replace(alice, StoredCredentials.nobody.with(listOf(left))))
         assertEquals(1, jobs.jobs.size)
-        assertEquals(listOf(left), AndroidClientStore(context).credentials()?.unregistrations)
+        assertEquals(listOf(left), AndroidClientStore(context).credentials()?.departures)
         assertNull(store.credentials()?.userName)
         val text = String(File(temporary.root, "securepush/credentials").readBytes(), Charsets.ISO_8859_1)
         assertFalse("refresh" in text || "alice" in text)

@@ -96,8 +96,14 @@ class InboxTests {
         device.logIn()
         val client = client()
         val own = PushDevice(PushDevice.Platform.FCM_V1, "channel")
-        client.removeDevice(client.register(own))
+        // The server compares IDs without regard to case, so a list may have another spelling.
+        val id = client.register(own)
+        server.installations[id] = "{\"installationId\":\"${id.toUpperCase()}\",\"platform\":\"fcmv1\"}"
+        val listed = client.devices().single()
+        assertTrue(listed.isThisDevice)
+        client.removeDevice(listed.id)
         assertTrue(server.installations.isEmpty())
+        assertEquals("still logged in", "alice", device.start().credentials.userName())
         assertEquals(setOf(client.register(own)), server.installations.keys)
     }
 

@@ -83,7 +83,7 @@ class LogOutTests {
         assertTrue(server.installations.isEmpty())
         assertEquals(1, server.count("DELETE /api/token"))
         assertNull(device.disk.credentials)
-        assertFalse(app.client.hasUnregistrations)
+        assertFalse(app.client.hasDepartures)
     }
 
     /** The access token has expired meanwhile. */

@@ -167,6 +167,18 @@ class MessageTests {
     }
 
     @Test
+    fun whatIsAnsweredLeavesTheScreen() = simulation.run {
+        device.logIn()
+        val id = send()
+        server.stored[0].answers = listOf("approve")
+        val client = client()
+        client.handle(device.push(id))
+        client.answer(id, "approve")
+        client.catchUp()
+        assertTrue(device.screen.visible.isEmpty())
+    }
+
+    @Test
     fun answersAreTold() = simulation.run {
         device.logIn()
         val id = send()

@@ -2,7 +2,8 @@ import Foundation
 
 extension SecurePushClient {
     /// Answers a notification whose sender asks for that (`Answers`), such as with `approve`. The first answer of the
-    /// user's devices counts. The same answer again is no error, so a call whose result was lost can be repeated.
+    /// user's devices counts. The same answer again is no error, so a call whose result was lost can be repeated. The
+    /// notification counts as read then, and leaves the screen.
     ///
     /// - Parameters:
     ///   - action: the ID of one of the sender's answers. The actions of a message usually have the same IDs.
@@ -12,12 +13,13 @@ extension SecurePushClient {
     public func answer(
         _ id: PushID, action: String, text: String? = nil, challenge: String? = nil
     ) async throws(AnswerFailure) {
+        let deadline = begin().deadline
         let device = (try? await keeper.read())?.registration.installationID.map(Self.text)
         let body = AnswerBody(Action: action, Text: text, Challenge: challenge, DeviceId: device)
         let call = RetrievalCall(
             method: "POST", path: "api/notifications/\(id)/answer", json: try? JSONEncoder().encode(body), success: 204)
-        switch await connection.send(call, until: begin().deadline) {
-        case .success: return
+        switch await connection.send(call, until: deadline) {
+        case .success: await finishReading([id], until: deadline)
         case .refused(409): throw .answeredDifferently
         case .refused(410): throw .over
         case .refused(422): throw .wrong

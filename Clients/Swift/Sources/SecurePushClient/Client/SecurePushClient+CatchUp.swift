@@ -66,7 +66,7 @@ extension SecurePushClient {
         }
     }
 
-    /// Waits until the claims of other processes have expired, and finds out how they ended.
+    /// Waits until the claims of other processes have expired, and then checks whether they showed the secrets.
     ///
     /// - Returns: whether there were claims, and they expired before the deadline.
     private func waitForClaims(until deadline: TimeInterval) async -> Bool {
@@ -96,7 +96,7 @@ extension SecurePushClient {
     private func list(in wake: Wake, until deadline: TimeInterval) async -> Result<Listing, SecurePushFailure> {
         guard let state = try? await keeper.read() else { return .failure(SecurePushFailure(code: .locked)) }
         var listing = Listing(anchor: state.cursor, userChanges: state.userChanges)
-        // The new user's wake lists for the new user.
+        // A wake of the new user lists that user's inbox.
         if state.userChanges > wake.userChanges { return .success(listing) }
         do {
             try await listPages(&listing, after: state.cursor, isUnreadOnly: state.cursor == nil, until: deadline)

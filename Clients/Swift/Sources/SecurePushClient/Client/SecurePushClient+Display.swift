@@ -1,5 +1,5 @@
 extension SecurePushClient {
-    /// What the system gets of a secret.
+    /// How much of a secret is handed to the system.
     enum Appearance: Sendable {
         case secret(SecretNotification)
         /// The app shows the secret.
@@ -13,7 +13,7 @@ extension SecurePushClient {
         }
     }
 
-    /// Decides what the system gets of a secret: the stricter of the sender's and the app's display holds.
+    /// Decides how much of a secret is handed to the system, by the stricter `display` of sender and app.
     func appearance(of secret: SecretNotification) async -> Appearance {
         var secret = secret
         secret.display = max(secret.display, configuration.display)

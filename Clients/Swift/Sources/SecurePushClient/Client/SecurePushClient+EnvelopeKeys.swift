@@ -47,10 +47,10 @@ extension SecurePushClient {
         switch await connection.send(call, until: deadline) {
         case .success:
             try await stored { $0.registration.publicKey = jwk }
-            // If that fails, the next call does it.
+            // After a failure the next call repeats it.
             _ = try? await changeKeys { $0.settle(at: now) }
         case .refused(404): throw SecurePushFailure(code: .status(404))
-        // The server has got it before. The next call sends it again.
+        // The server had this key before. The next call sends it again.
         case let outcome: if known != jwk { try outcome.response() }
         }
     }
@@ -74,7 +74,7 @@ extension SecurePushClient {
         }
     }
 
-    /// Removes the device's keys. What was encrypted for them can never be read again.
+    /// Removes the device's keys. Messages that were encrypted for them can never be read again.
     ///
     /// - Throws: ``SecurePushFailure`` if they are still there.
     func forgetKeys() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import SecurePushEnvelope
 
-/// What a device reads in a payload (contract, section F).
+/// Reading payloads, encrypted or not (contract, section F).
 extension SecurePushClient {
     /// A payload, opened as far as this device can.
     enum Opening: Sendable {
@@ -15,7 +15,7 @@ extension SecurePushClient {
         case failed(DiagnosticCode)
     }
 
-    /// For whom envelopes are.
+    /// The recipient of envelopes: the user and the device.
     struct EnvelopeReader: Sendable {
         /// The user of this device.
         var userName: String
@@ -28,7 +28,7 @@ extension SecurePushClient {
     /// Opens an end-to-end encrypted payload, and notes that it was opened. What is not encrypted stays as it is, unless
     /// the app requires encryption.
     func open(_ secret: SecretNotification) async -> Opening {
-        // A string is no envelope. It is not read again, because it may be long.
+        // A string is no envelope, and may be long, so it is not parsed again.
         if secret.message != nil { return plain(secret) }
         return await open(secret) { [keeper, limit, store] in
             let keys = try await limit.run { try await store.envelopeKeys() }.keys
@@ -73,7 +73,7 @@ extension SecurePushClient {
     /// Checks the times of an envelope, and notes that it is opened under a notification.
     private func verify(_ content: OpenedEnvelope, of id: PushID) async throws {
         let now = Int(clock.date.timeIntervalSince1970.rounded(.down))
-        // One of another time is refused without a record.
+        // An envelope outside the allowed time is refused without a record.
         guard content.isTimely(at: now) else { throw EnvelopeError.replayed }
         let record = EnvelopeRecord(content.id, under: id, createdAt: Int64(content.createdAt))
         let isNew: Bool

@@ -21,7 +21,7 @@ extension SecurePushClient {
     func fetchAndShow(_ id: PushID, in wake: Wake) async -> WakeReport {
         let acquisition = await acquire(id, in: wake, until: wake.deadline)
         let report = await finish(acquisition, id, in: wake)
-        // After the secret, which is worth more.
+        // The secret comes first: it matters more than the badge.
         if case .secret(_, let unread?) = acquisition { await setBadge(unread) }
         return report
     }
@@ -72,7 +72,7 @@ extension SecurePushClient {
             }
         case .refused(let status):
             let isGone = [403, 404, 410].contains(status)
-            // The answer to the open question of a withdrawal.
+            // This answer confirms or refutes a withdrawal that waits for the server.
             if isGone, await endWithdrawn(id) { return .settled }
             return .failed(.status(status), isGone: isGone)
         case .failed(let code): return .failed(code, isGone: false)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What an app shows on its own screens.
+/// The inbox and the devices, for an app's own screens.
 extension SecurePushClient {
     /// A page of the user's notifications, oldest first.
     ///
@@ -18,7 +18,7 @@ extension SecurePushClient {
         var query = [(name: "Limit", value: "\(limit)")]
         if includesSecrets {
             query.insert(("include", "payload"), at: 0)
-            // The keys are those of the user who is logged in.
+            // The stored keys must belong to the user who is logged in.
             do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         }
         if isUnreadOnly { query.append(("Unread", "true")) }
@@ -43,7 +43,7 @@ extension SecurePushClient {
     ///   if it has expired.
     public func read(_ id: PushID) async throws -> SecretNotification {
         let deadline = begin().deadline
-        // The key is that of the user who is logged in.
+        // The stored key must belong to the user who is logged in.
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         let call = RetrievalCall(path: "api/notifications/\(id)", query: [("include", "unread")])
         let response = try await connection.send(call, until: deadline).response()
@@ -71,17 +71,17 @@ extension SecurePushClient {
             for id in read { state.report(ShownReport(id)) }
             return !read.isEmpty
         }
-        // The user does not wait for it.
+        // Reports are sent in the background.
         if isNew == true { Task { await reportShown(until: deadline) } }
     }
 
     /// The user's devices, in the order of their IDs.
     ///
     /// - Throws: ``SecurePushFailure``.
-    public func devices() async throws -> [RegisteredDevice] {
+    public func devices() async throws -> [UserDevice] {
         let deadline = begin().deadline
         let own = (try? await keeper.read())?.registration.installationID.map(Self.text)
-        var (devices, after): ([RegisteredDevice], String?) = ([], nil)
+        var (devices, after): ([UserDevice], String?) = ([], nil)
         // A user has at most 100.
         for _ in 0..<Self.maxDevicePages {
             var query = [(name: "Limit", value: "\(DevicesAnswer.maxEntries)")]
@@ -100,16 +100,18 @@ extension SecurePushClient {
     }
 
     /// Removes one of the user's devices, such as one that was lost. It gets no more pushes. Its session ends when its
-    /// token expires.
+    /// token expires. For this device it is ``unregister()``.
     ///
-    /// - Throws: ``SecurePushFailure``.
-    public func removeDevice(_ device: RegisteredDevice) async throws {
+    /// - Parameter id: the installation's ID.
+    /// - Throws: ``SecurePushFailure``; `SP-404` if the text cannot be an ID.
+    public func removeDevice(_ id: UserDevice.ID) async throws {
+        guard UserDevice.isID(id) else { throw SecurePushFailure(code: .status(404)) }
         let own = (try? await keeper.read())?.registration.installationID.map(Self.text)
-        if device.id == own {
+        if UserDevice.isSame(id, own) {
             try await unregister()
             return
         }
-        let call = RetrievalCall(method: "DELETE", path: "api/installations/\(device.id)", success: 204)
+        let call = RetrievalCall(method: "DELETE", path: "api/installations/\(id)", success: 204)
         switch await connection.send(call, until: begin().deadline) {
         case .refused(404), .refused(410): break
         case let outcome: try outcome.response()
@@ -158,7 +160,7 @@ public struct InboxPage: Sendable, Equatable {
 }
 
 /// One of the user's devices.
-public struct RegisteredDevice: Sendable, Hashable, Identifiable {
+public struct UserDevice: Sendable, Hashable, Identifiable {
     /// The installation's ID.
     public let id: String
     /// The platform, as the hub names it, such as `apns`.
@@ -167,4 +169,14 @@ public struct RegisteredDevice: Sendable, Hashable, Identifiable {
     public let lastSeenAt: Date?
     /// Whether it is this device.
     public let isThisDevice: Bool
+
+    /// The ID becomes a part of a path: 1 to 128 of `A-Z a-z 0-9 - _ .`, not only dots.
+    static func isID(_ text: String) -> Bool {
+        let bytes = text.utf8
+        return (1...128).contains(bytes.count) && bytes.contains { $0 != UInt8(ascii: ".") }
+            && bytes.allSatisfy { $0 == UInt8(ascii: ".") || PushID.isAllowed($0) }
+    }
+
+    /// Whether two IDs are the same. The server compares them without regard to case.
+    static func isSame(_ id: String, _ other: String?) -> Bool { id.lowercased() == other?.lowercased() }
 }

@@ -46,7 +46,7 @@ extension SecurePushClient {
                     $0.leaving(departure, endsSession: endsSession)
                 }?.last ?? departure
         } catch  where !endsSession {
-            // Without the record, the server is told now or never.
+            // Without the record there is no second try.
         }
         try await forgetUser(of: departure)
         let end = min(deadline, clock.uptime + configuration.limits.secondsPerTry)
@@ -68,16 +68,16 @@ extension SecurePushClient {
         do { return try await keeper.read() } catch { throw SecurePushFailure(code: .locked) }
     }
 
-    /// Goes on with log-outs whose process has died before the device had forgotten the user.
+    /// Finishes log-outs whose process ended before the user's data was removed.
     func finishLogOuts() async {
         let stored = try? await limit.run { [store] in try await store.credentials() }
         for departure in stored?.departures ?? [] where !departure.isForgotten {
-            // A failure leaves the note, so the next wake tries again.
+            // A failure keeps the record, so the next wake tries again.
             try? await forgetUser(of: departure)
         }
     }
 
-    /// Tells the server of log-outs. One wake does this for all wakes at the same time.
+    /// Tells the server of log-outs. Only one wake at a time does this.
     func deliverDepartures(until deadline: TimeInterval) async {
         guard !isDelivering, clock.uptime < deadline else { return }
         isDelivering = true
@@ -92,15 +92,15 @@ extension SecurePushClient {
         }
     }
 
-    /// Removes what the device has of a user who has logged out. It changes nothing if it has run before.
+    /// Removes the data of a user who has logged out. It can be repeated.
     ///
-    /// - Throws: ``SecurePushFailure`` if something may still be there.
+    /// - Throws: ``SecurePushFailure`` if some of the data may be left.
     private func forgetUser(of departure: Departure) async throws {
         let state = try await readState()
         let owner = state.owner
-        // Another process has done it, and the next user is there.
+        // Another process has done it, and another user has logged in since.
         if let owner, let user = departure.user, owner != user { return await note(departure.id) { $0.forgotten } }
-        // The ledger goes last: after a crash it still says what the screen has.
+        // The ledger is cleared last: after a crash it still lists the notifications on the screen.
         let known = state.ledger.entries.map(\.id)
         await presenter.remove(known + (await presenter.displayedSecrets() ?? []).filter { !known.contains($0) })
         await presenter.removePrompt()
@@ -133,7 +133,7 @@ extension SecurePushClient {
             let call = RetrievalCall(method: "DELETE", path: Self.path(of: id), success: 204)
             switch await connection.send(call, until: deadline) {
             case .success, .refused(404), .refused(410): break
-            // Without a token, only a log-in of the same user can help.
+            // Without a token, the record waits until the same user logs in.
             case .loggedOut(.status(401)) where !isLoggedIn: await note(departure.id) { _ in nil }; return .later
             case .loggedOut, .refused, .failed, .locked: return .later
             }
@@ -181,7 +181,7 @@ extension Departure {
     }
 }
 
-/// The credentials of a user who has logged out, for the requests that are left.
+/// The credentials of a user who has logged out, for the requests of the log-out.
 private actor DepartedCredentials: CredentialsProvider {
     private var departure: Departure
     private let service: TokenService

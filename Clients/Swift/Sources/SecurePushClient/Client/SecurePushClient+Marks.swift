@@ -11,6 +11,11 @@ extension SecurePushClient {
             let part = ids[start..<min(start + Self.maxMarks, ids.count)].map(\.rawValue)
             try await mark(["Ids": part], until: deadline)
         }
+        await finishReading(ids, until: deadline)
+    }
+
+    /// Removes read notifications from the screen, and sets the badge.
+    func finishReading(_ ids: [PushID], until deadline: TimeInterval) async {
         let (now, limits) = (clock.uptime, configuration.limits)
         // The next wake must not show them.
         _ = try? await keeper.update { state in
@@ -76,7 +81,7 @@ extension SecurePushClient {
         }
     }
 
-    /// The server's limit for one request.
+    /// The server's limit of IDs in one request.
     private static let maxMarks = 1_000
     /// How many shown notifications one wake reports.
     private static let maxReports = 50

@@ -13,7 +13,7 @@ extension SecurePushClient {
         case unusable
         /// The push is not genuine: nothing is asked and nothing is shown.
         case ignored(DiagnosticCode)
-        /// The user for whom it is signed is not known now, because the store cannot be read.
+        /// The signature cannot be checked, because the store with the user's name cannot be read.
         case unverified
         /// The store cannot be read before the first unlock.
         case locked
@@ -79,7 +79,7 @@ extension SecurePushClient {
         return (userName, userChanges)
     }
 
-    /// Whether a withdrawal is of the server.
+    /// Whether the server has signed the withdrawal.
     var areWithdrawalsSigned: Bool { configuration.pushKeys != nil }
 
     /// Why a push is to be ignored; `nil` if it is genuine, or if pushes are not signed.
@@ -116,7 +116,7 @@ extension SecurePushClient {
     func resolveInDoubtClaims() async {
         let ledger = try? await keeper.read().ledger
         await removeExpired(in: ledger)
-        // The time after the read: a claim of the future would count as expired.
+        // Read the clock after the store: a claim in the future would count as expired.
         let (now, limits) = (clock.uptime, configuration.limits)
         let claims = ledger?.claims(besides: process, at: now, limits)
         guard let inDoubt = claims?.filter({ $0.secondsLeft == 0 }), !inDoubt.isEmpty else { return }
@@ -148,7 +148,7 @@ extension SecurePushClient {
     ///
     /// Those that are being fetched now are left to the fetch, whose answer says who has read them.
     ///
-    /// One wake does this for all wakes at the same time. A failure ends it until the next wake.
+    /// Only one wake at a time does this. After a failure the next wake goes on.
     func confirmWithdrawals(until deadline: TimeInterval) async {
         guard !isConfirming else { return }
         isConfirming = true

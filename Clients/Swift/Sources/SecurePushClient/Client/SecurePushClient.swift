@@ -13,9 +13,9 @@ public actor SecurePushClient {
     let clock: any ClientClock
     let presenter: any NotificationPresenter
     let keeper: StateKeeper
-    /// Bounds the calls of the store.
+    /// Limits the time of each call of the store.
     let limit: CallLimit
-    /// Bounds the question for the user's name.
+    /// Limits the time of the question for the user's name.
     private let userNameLimit: CallLimit
     let connection: RetrievalConnection
     /// Names this client in the claims of the store. Another process has another name.
@@ -60,7 +60,7 @@ public actor SecurePushClient {
         self.clock = clock
         self.presenter = BoundedPresenter(
             presenter: presenter ?? DefaultPresenter.make(), limit: CallLimit(on: clock))
-        // Both learn of a store that does not answer.
+        // Both get an error if the store does not answer.
         limit = (credentials as? TokenCredentialsProvider)?.limit ?? CallLimit(on: clock)
         userNameLimit = CallLimit(on: clock)
         keeper = StateKeeper(store: store, limit: limit)

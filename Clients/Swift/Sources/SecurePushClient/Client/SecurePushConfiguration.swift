@@ -23,7 +23,7 @@ public struct SecurePushConfiguration: Sendable {
     /// Whether a notification that is not encrypted end to end shows the generic text. The server, and whoever controls
     /// it, could have written it.
     public var requiresEncryption: Bool
-    /// How much of a message the system gets. If the sender's `Display` is stricter, that holds.
+    /// How much of a message is handed to the system. A stricter `Display` of the sender wins.
     public var display: DisplayMode
     /// The localisation keys of the texts.
     public var texts: ClientTexts

@@ -10,7 +10,7 @@ public actor TokenCredentialsProvider {
     private let store: any ClientStore
     private let clock: any ClientClock
     private let keepsPassword: Bool
-    /// Bounds the calls of the store.
+    /// Limits the time of each call of the store.
     nonisolated let limit: CallLimit
     private let process = UUID().uuidString
     private var refreshing: Task<ClientCredentials?, any Error>?
@@ -149,7 +149,7 @@ extension TokenCredentialsProvider: CredentialsProvider {
             let (clock, process) = (clock, process)
             let isTaken = try await bounded { store in
                 try await store.update { state in
-                    // The time now: a lease of the future would count as expired.
+                    // Read the clock now: a lease in the future would count as expired.
                     let (now, boot) = (clock.uptime, clock.bootID)
                     if let lease = state.refreshLease, lease.process != process, lease.boot == boot,
                         now - lease.takenAt >= 0, now - lease.takenAt < Self.leaseSeconds

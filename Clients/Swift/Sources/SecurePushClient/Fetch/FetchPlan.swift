@@ -64,7 +64,7 @@ struct FetchPlan: Sendable {
     private func left(at uptime: TimeInterval) -> TimeInterval { ((deadline - uptime) * 1_000).rounded() / 1_000 }
 
     private static let delays: [TimeInterval] = [1, 2, 3, 5]
-    /// A try with less time than this is not worth its battery, in seconds.
+    /// The shortest time for a try, in seconds. A shorter one only costs battery.
     private static let shortestTry: TimeInterval = 0.5
 }
 

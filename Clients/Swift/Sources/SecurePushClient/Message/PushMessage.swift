@@ -10,7 +10,7 @@ public struct PushMessage: Sendable, Hashable {
     public enum Level: String, Sendable, Hashable, CaseIterable {
         /// It is in the list, without a sound.
         case passive
-        /// As usual.
+        /// The system's default.
         case active
         /// It breaks through a focus, where the app may do that.
         case timeSensitive = "time-sensitive"

@@ -12,7 +12,7 @@ public struct SecretNotification: Sendable, Equatable {
     public var isEncrypted = false
     /// Whether one of the user's devices had fetched it before.
     public var wasRead: Bool
-    /// How much of it the system may get: the sender's wish, or the app's if that is stricter.
+    /// How much of it may be handed to the system: the stricter `display` of sender and app.
     public var display = DisplayMode.full
     /// When it expires; `nil` if it does not.
     public var expiresAt: Date?
@@ -34,7 +34,7 @@ public struct SecretNotification: Sendable, Equatable {
     }
 }
 
-/// How much of a notification the system gets. It keeps what it shows, and may send it to other devices of the user.
+/// How much of a notification is handed to the system, which stores what it shows and may mirror it to other devices.
 public enum DisplayMode: String, Sendable, Hashable, Codable, CaseIterable {
     /// The whole message.
     case full

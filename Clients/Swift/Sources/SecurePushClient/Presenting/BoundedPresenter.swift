@@ -1,4 +1,4 @@
-/// A presenter whose calls end. What the system does not answer, secrets aside, has no consequence.
+/// A presenter whose calls end. Time-outs of the system are ignored, except for secrets.
 struct BoundedPresenter: NotificationPresenter {
     let presenter: any NotificationPresenter
     let limit: CallLimit

@@ -230,7 +230,7 @@ extension PushMessage {
 }
 
 extension PushMessage.Action {
-    /// The button. A locked device asks for the unlock first: nobody else may answer.
+    /// The button. A locked device asks for the unlock first: only the owner may answer.
     fileprivate var systemAction: UNNotificationAction {
         guard takesText else {
             return UNNotificationAction(identifier: id, title: title, options: [.authenticationRequired])

@@ -15,7 +15,7 @@ extension ClientState {
         isPrompted = other.isPrompted
         unconfirmed += other.unconfirmed.filter { !unconfirmed.contains($0) }
         unreported += other.unreported.filter { !unreported.contains($0) }
-        // A state of another device, from a backup: the installation is that device's.
+        // The state is a backup of another device, which owns the installation.
         if let known = deviceMark, let mark = other.deviceMark, known != mark { registration = RegistrationRecord() }
         // A state that began empty, because the store could not be read, knows nothing of them.
         if other.registration != RegistrationRecord() { registration = other.registration }
@@ -152,7 +152,7 @@ extension ClientState {
         return true
     }
 
-    /// The server needs no complete account, and the state stays small.
+    /// The list of reports is limited, so that the state stays small.
     private static let maxUnsent = 200
 }
 

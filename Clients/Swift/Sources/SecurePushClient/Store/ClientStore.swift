@@ -44,7 +44,7 @@ public protocol ClientStore: Sendable {
     /// A store keeps the last ``EnvelopeRecord/maxCount``, also when the user logs out: they hold no secret.
     ///
     /// - Returns: whether the envelope is new, or was opened under the same notification.
-    /// - Throws: ``ClientStoreError``; then nobody may see the content.
+    /// - Throws: ``ClientStoreError``; then the content must not be shown.
     func remember(_ envelope: EnvelopeRecord) async throws -> Bool
 
     /// A text that is different on every device, and that no backup carries to another one; `nil` if the store has
@@ -154,7 +154,7 @@ public struct ClientState: Codable, Sendable, Equatable {
 
 /// Credentials as they are stored. A store treats them as one value that can be coded.
 public struct StoredCredentials: Codable, Sendable, Hashable {
-    /// The user. It is empty if nobody is logged in and a log-out is not over.
+    /// The user; empty if no user is logged in and a log-out is unfinished.
     public var userName: String {
         get { user.text }
         set { user = UserName(newValue) }

@@ -6,7 +6,7 @@ import Foundation
 struct Departure: Codable, Sendable, Hashable {
     /// Names this log-out.
     let id: UUID
-    /// The user; `nil` if nobody was known.
+    /// The user; `nil` if the user is unknown.
     let user: UserName?
     /// The installation that the server has to remove; `nil` if there is none.
     let installationID: UUID?

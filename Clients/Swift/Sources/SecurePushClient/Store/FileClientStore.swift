@@ -118,7 +118,7 @@ extension FileClientStore: ClientStore {
         }
     }
 
-    /// A file that counts only where it was made.
+    /// A file that is only valid on the device that made it.
     public func deviceMark() async throws -> String? {
         try await withLock { try DeviceMark(url: folder.appendingPathComponent("device-mark")).text() }
     }
@@ -189,7 +189,7 @@ extension FileClientStore: ClientStore {
     private func decode<Value: Decodable>(_ type: Value.Type, from file: ProtectedFile) throws -> Value? {
         guard let data = try file.read() else { return nil }
         if let value = try? JSONDecoder().decode(type, from: data) { return value }
-        // Nobody may need a damaged secret for an analysis.
+        // A damaged file of secrets is deleted, not kept for an analysis.
         if file.url == state.url { file.putAside() } else { try file.remove() }
         return nil
     }
@@ -199,6 +199,6 @@ extension FileClientStore: ClientStore {
         try file.write(data)
     }
 
-    /// Two seconds. A change takes milliseconds.
+    /// Two seconds: a change takes milliseconds.
     private static let lockTries = 200
 }

@@ -17,7 +17,7 @@ struct ForgottenIDs: Codable, Sendable, Equatable {
     func contains(_ id: PushID) -> Bool {
         let hash = Self.hash(id).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         return hashes.withUnsafeBytes { bytes in
-            // A rest that is no hash is ignored.
+            // Left-over bytes are ignored.
             stride(from: 0, through: bytes.count - Self.size, by: Self.size).contains { start in
                 bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self) == hash
             }
@@ -27,7 +27,7 @@ struct ForgottenIDs: Codable, Sendable, Equatable {
     /// Notes an ID, and drops the oldest if there are too many.
     mutating func append(_ id: PushID) {
         hashes.append(Self.hash(id))
-        // Many at once: each removal from the front moves all others.
+        // Removed in bulk, because each removal from the front moves all others.
         guard hashes.count > (Self.maxCount + Self.maxCount / 4) * Self.size else { return }
         hashes = Data(hashes.suffix(Self.maxCount * Self.size))
     }
@@ -37,6 +37,6 @@ struct ForgottenIDs: Codable, Sendable, Equatable {
     }
 
     private static let size = 8
-    /// They take 64 KB.
+    /// 64 KB in all.
     private static let maxCount = 8_000
 }

@@ -39,7 +39,7 @@ extension KeychainStore: ClientStore {
     public func update<Result: Sendable>(
         _ change: @Sendable (inout ClientState) -> Result
     ) async throws -> Result {
-        // A new state must not take the place of the mark.
+        // A new state must not replace the file that marks the installation.
         try await locked {}
         return try await files.update(change)
     }

@@ -7,9 +7,9 @@
 ///    it is in doubt, and the presenter is asked whether the user sees the secret.
 /// 3. `shown` is stored after it was shown.
 struct SecretLedger: Codable, Sendable, Equatable {
-    /// How far the client has come with one notification.
+    /// The client's progress with one notification.
     enum Progress: Codable, Sendable, Equatable {
-        /// To be fetched.
+        /// It must be fetched.
         case pending
         /// Fetched, and about to be shown by this process.
         case claimed(process: String)
@@ -96,7 +96,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
 
     /// The answer to a process that has fetched a secret and wants to show it.
     enum Claim: Sendable, Equatable {
-        /// Show it.
+        /// The caller may show it.
         case granted
         /// It was shown or withdrawn.
         case settled
@@ -111,7 +111,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
     /// Claims the right to show a secret.
     ///
     /// - Parameter isFirstReader: whether no device of the user had fetched it before. Then a withdrawal that came in
-    ///   the meantime may be the echo of this fetch (see ``ClientState/withdraw(_:at:_:)``).
+    ///   the meantime may have been caused by this fetch (see ``ClientState/withdraw(_:at:_:)``).
     mutating func claim(
         _ id: PushID, by process: String, isFirstReader: Bool, at now: Double, _ limits: ClientLimits
     ) -> Claim {
@@ -154,7 +154,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
 
     /// How the claim of a process ended.
     enum End: Sendable, Equatable {
-        /// Noted.
+        /// The end was stored.
         case noted
         /// The notification was withdrawn in the meantime: it must be removed from the screen.
         case withdrawn
@@ -240,7 +240,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
         if let others = other.forgotten, others.hashes.count > forgotten?.hashes.count ?? 0 { forgotten = others }
     }
 
-    /// More make no difference.
+    /// Higher counts make no difference.
     private static let maxOpenRequests = 1_000
 
     /// Adds an entry, and forgets the oldest: of those that are settled, if there are any. A hash is kept. Nothing is forgotten by its
@@ -257,7 +257,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
 }
 
 extension SecretLedger.Entry {
-    /// Whether a withdrawal may be the echo of this device's own fetch (see ``ClientState/withdraw(_:at:_:)``).
+    /// Whether this device's own fetch may have caused a withdrawal (see ``ClientState/withdraw(_:at:_:)``).
     var mayHaveBeenRead: Bool {
         switch progress {
         case .pending: isFirstReader || openRequests > 0

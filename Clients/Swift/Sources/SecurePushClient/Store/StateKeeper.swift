@@ -10,7 +10,7 @@ actor StateKeeper {
     private var unsaved: ClientState?
     private var lastRead: ClientState?
     private let limit: CallLimit
-    /// Whether the store could not be read, so that nobody knows whose device this is.
+    /// Whether the store could not be read, so that the user of the device is unknown.
     private(set) var isBlind = false
 
     init(store: any ClientStore, limit: CallLimit) {

@@ -87,7 +87,7 @@ private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked 
         lock.lock()
         exchanges[task.taskIdentifier] = exchange
         lock.unlock()
-        // A task that was cancelled before this has ended already, and nobody would resume the continuation.
+        // A task that was cancelled earlier has ended, and would never resume the continuation.
         if Task.isCancelled {
             end(task)?.continuation.resume(throwing: CancellationError())
         } else {

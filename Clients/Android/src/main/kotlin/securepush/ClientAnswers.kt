@@ -28,7 +28,7 @@ internal fun SecurePushClient.sendAnswer(
     val body = JSONObject().put("Action", action).put("Text", text).put("Challenge", challenge).put("DeviceId", device)
     val call = RetrievalConnection.Call("api/notifications/$id/answer", "POST", json = "$body", success = 204)
     val outcome = connection.send(call, deadline)
-    if (outcome is RetrievalConnection.Outcome.Success) return
+    if (outcome is RetrievalConnection.Outcome.Success) return finishReading(listOf(id), deadline)
     val reason = when ((outcome as? RetrievalConnection.Outcome.Refused)?.status) {
         409 -> AnswerFailure.Reason.ANSWERED_DIFFERENTLY
         410 -> AnswerFailure.Reason.OVER

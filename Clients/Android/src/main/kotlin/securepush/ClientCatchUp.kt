@@ -41,7 +41,7 @@ internal fun SecurePushClient.runCatchUp(wake: Wake): WakeReport {
 }
 
 /**
- * Waits until the claims of other processes have expired, and finds out how they ended.
+ * Waits until the claims of other processes have expired, and then checks whether they showed the secrets.
  *
  * @return whether there were any, and there was time for them.
  */

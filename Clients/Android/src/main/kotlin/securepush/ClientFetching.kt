@@ -18,7 +18,7 @@ internal sealed class Acquisition {
 internal fun SecurePushClient.fetchAndShow(id: PushID, wake: Wake): WakeReport {
     val acquisition = acquire(id, wake, wake.deadline)
     val report = finish(acquisition, id, wake)
-    // After the secret, which is worth more.
+    // The secret comes first: it matters more than the badge.
     if (acquisition is Acquisition.Secret && acquisition.unread != null) presenter.setBadge(acquisition.unread)
     return report
 }
@@ -26,7 +26,7 @@ internal fun SecurePushClient.fetchAndShow(id: PushID, wake: Wake): WakeReport {
 /** Fetches a secret and claims it. */
 internal fun SecurePushClient.acquire(id: PushID, wake: Wake, deadline: Long): Acquisition {
     val acquisition = enterAnd(id) { fetch(id, wake, deadline) }
-    // A failure concerns nobody if the user has changed.
+    // A failure is dropped if the user has changed.
     return if (acquisition is Acquisition.Secret || isCurrent(wake)) acquisition else Acquisition.Settled
 }
 
@@ -70,7 +70,7 @@ private fun SecurePushClient.fetch(id: PushID, wake: Wake, deadline: Long): Acqu
         }
         is RetrievalConnection.Outcome.Refused -> {
             val isGone = isGone(outcome.status)
-            // The answer to the open question of a withdrawal.
+            // This answer confirms or refutes a withdrawal that waits for the server.
             if (isGone && endWithdrawn(id)) return Acquisition.Settled
             Acquisition.Failed(DiagnosticCode.status(outcome.status), isGone)
         }

@@ -47,7 +47,7 @@ internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean, h
     val query = arrayListOf("Limit" to "$limit")
     if (hasSecrets) {
         query.add(0, "include" to "payload")
-        // The keys are those of the user who is logged in.
+        // The stored keys must belong to the user who is logged in.
         stored { adoptUser() }
     }
     if (isUnreadOnly) query.add("Unread" to "true")
@@ -70,7 +70,7 @@ private fun SecurePushClient.entry(entry: InboxAnswer.Entry): InboxEntry {
 
 internal fun SecurePushClient.readSecret(id: PushID): SecretNotification {
     val deadline = begin(limits.millisInTotal).deadline
-    // The keys are those of the user who is logged in.
+    // The stored keys must belong to the user who is logged in.
     stored { adoptUser() }
     val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
     val answer = SecretAnswer.read(connection.send(call, deadline).orThrow().body, id)
@@ -87,7 +87,7 @@ private fun SecurePushClient.noteRead(ids: List<PushID>, deadline: Long) {
             read.isNotEmpty()
         }
     } ?: false
-    // The user does not wait for it.
+    // Reports are sent in the background.
     if (isNews) threads.start { reportShown(deadline) }
 }
 
@@ -146,7 +146,7 @@ private fun readDevices(
 
 internal fun SecurePushClient.removeInstallation(id: String) {
     require(isInstallation(id)) { "The text is no installation's ID." }
-    if (id == unlessLocked { keeper.read() }?.registration?.installationID) {
+    if (id.equals(unlessLocked { keeper.read() }?.registration?.installationID, ignoreCase = true)) {
         unregister()
         return
     }

@@ -17,7 +17,7 @@ internal fun SecurePushClient.leave(endsSession: Boolean): Boolean {
         adoptUser()
         keeper.read()
     }
-    val left = PendingUnregistration(
+    val left = Departure(
         state.owner, configuration.retrievalUrl.toString(), clock.date, state.registration.installationID
     )
     val note = note(left, endsSession)
@@ -27,12 +27,12 @@ internal fun SecurePushClient.leave(endsSession: Boolean): Boolean {
     try {
         // A registration that is under way would come after it.
         return registrations.take(wake.deadline) {
-            if (note == Note.STORED) left.id in endEachUnregistration(wake.deadline)
+            if (note == Note.STORED) left.id in endEachDeparture(wake.deadline)
             else unregister(id, wake.deadline, connection).isForgotten
         }
     } catch (e: SecurePushFailure) {
         // The next wake goes on.
-        hasUnregistrations = note == Note.STORED
+        hasDepartures = note == Note.STORED
         return false
     }
 }
@@ -52,15 +52,15 @@ private enum class Note {
  *
  * @throws SecurePushFailure before the first unlock.
  */
-private fun SecurePushClient.note(left: PendingUnregistration, endsSession: Boolean): Note {
+private fun SecurePushClient.note(left: Departure, endsSession: Boolean): Note {
     val provider = credentials as? TokenCredentialsProvider
     try {
         if (endsSession && provider != null) {
             provider.endSession(left)
-            return if (unregistrations().any { it.id == left.id }) Note.STORED else Note.LOST
+            return if (departures().any { it.id == left.id }) Note.STORED else Note.LOST
         }
         store.changeCredentials { stored ->
-            val all = (stored?.unregistrations ?: emptyList()) + left
+            val all = (stored?.departures ?: emptyList()) + left
             (stored ?: StoredCredentials.nobody).with(all)
         }
         return Note.STORED
@@ -76,14 +76,14 @@ private fun SecurePushClient.note(left: PendingUnregistration, endsSession: Bool
  * @throws ClientStoreException before the first unlock.
  */
 internal fun SecurePushClient.finishLogOuts() {
-    val all = unregistrations()
-    hasUnregistrations = all.isNotEmpty()
+    val all = departures()
+    hasDepartures = all.isNotEmpty()
     for (left in all) if (!left.isForgotten) forgetUser(left)
 }
 
 /** @throws ClientStoreException before the first unlock. A store that cannot be read has none. */
-private fun SecurePushClient.unregistrations(): List<PendingUnregistration> = try {
-    store.credentials()?.unregistrations ?: emptyList()
+private fun SecurePushClient.departures(): List<Departure> = try {
+    store.credentials()?.departures ?: emptyList()
 } catch (e: ClientStoreException) {
     if (e.isLocked) throw e
     emptyList()
@@ -94,7 +94,7 @@ private fun SecurePushClient.unregistrations(): List<PendingUnregistration> = tr
  *
  * @throws ClientStoreException before the first unlock.
  */
-private fun SecurePushClient.forgetUser(left: PendingUnregistration) {
+private fun SecurePushClient.forgetUser(left: Departure) {
     val state = keeper.read()
     var installationID = left.installationID
     // The notifications of a user who has logged in since then stay.
@@ -115,7 +115,7 @@ private fun SecurePushClient.forgetUser(left: PendingUnregistration) {
         installationID = installationID ?: record.installationID
     }
     try {
-        store.changeUnregistration(left.id) { it.copy(isForgotten = true, installationID = installationID) }
+        store.changeDeparture(left.id) { it.copy(isForgotten = true, installationID = installationID) }
     } catch (e: ClientStoreException) {
         if (e.isLocked) throw e
     }
@@ -129,11 +129,11 @@ private fun SecurePushClient.removesKey(): Boolean = try {
 }
 
 /** Tells the server of log-outs, at the end of a wake, unless a registration is under way. It takes at most 5 s. */
-internal fun SecurePushClient.endUnregistrations(deadline: Long) {
-    if (!hasUnregistrations) return
-    val end = minOf(deadline, clock.uptime + MILLIS_FOR_UNREGISTRATIONS)
+internal fun SecurePushClient.endDepartures(deadline: Long) {
+    if (!hasDepartures) return
+    val end = minOf(deadline, clock.uptime + MILLIS_FOR_DEPARTURES)
     try {
-        registrations.take(clock.uptime) { endEachUnregistration(end) }
+        registrations.take(clock.uptime) { endEachDeparture(end) }
     } catch (e: SecurePushFailure) {
         // The next wake goes on.
         return
@@ -141,10 +141,10 @@ internal fun SecurePushClient.endUnregistrations(deadline: Long) {
 }
 
 /** @return those whose devices the server has forgotten now. */
-private fun SecurePushClient.endEachUnregistration(deadline: Long): Set<String> {
+private fun SecurePushClient.endEachDeparture(deadline: Long): Set<String> {
     val done = HashSet<String>()
     (credentials as? TokenCredentialsProvider)?.awaitRefresh(deadline - clock.uptime)
-    val all = unlessLocked { unregistrations() } ?: return done
+    val all = unlessLocked { departures() } ?: return done
     val userName = try {
         knownUserName()
     } catch (e: Exception) {
@@ -152,14 +152,14 @@ private fun SecurePushClient.endEachUnregistration(deadline: Long): Set<String> 
     }
     for (left in all) if (left.isForgotten && end(left, userName, deadline, done)) remove(left)
     // The others wait for their user.
-    hasUnregistrations = unlessLocked { unregistrations() }
+    hasDepartures = unlessLocked { departures() }
         ?.any { !it.isForgotten || it.hasToken || (userName != null && it.userName == userName) } ?: true
     return done
 }
 
 /** @return whether nothing is left to do. */
 private fun SecurePushClient.end(
-    left: PendingUnregistration, userName: String?, deadline: Long, done: MutableSet<String>
+    left: Departure, userName: String?, deadline: Long, done: MutableSet<String>
 ): Boolean {
     if (left.isOver(clock.date)) return true
     val id = left.installationID
@@ -172,7 +172,7 @@ private fun SecurePushClient.end(
         if (end.isForgotten) done.add(left.id)
         if (!end.isFinal) return false
         // After a failure only the session is left to be ended.
-        unlessLocked { store.changeUnregistration(left.id) { it.copy(installationID = null) } }
+        unlessLocked { store.changeDeparture(left.id) { it.copy(installationID = null) } }
     }
     return session.end(deadline - clock.uptime)
 }
@@ -193,13 +193,13 @@ private fun unregister(id: String, deadline: Long, by: RetrievalConnection): Unr
     return Unregistration(isForgotten, isForgotten || isFinal)
 }
 
-private fun SecurePushClient.remove(left: PendingUnregistration) {
-    unlessLocked { store.changeUnregistration(left.id) { null } }
+private fun SecurePushClient.remove(left: Departure) {
+    unlessLocked { store.changeDeparture(left.id) { null } }
 }
 
-/** The session of a user who has left, for the requests that are left to do. */
+/** The session of a user who has logged out, for the requests of the log-out. */
 private class LeftSession(
-    private val left: PendingUnregistration, private val store: ClientStore, private val service: TokenService
+    private val left: Departure, private val store: ClientStore, private val service: TokenService
 ) : CredentialsProvider {
     override fun userName(): String? = left.userName
 
@@ -209,24 +209,24 @@ private class LeftSession(
     override fun refresh(refused: ClientCredentials): ClientCredentials? = refreshed(current())
 
     /** As it is stored now. Somebody else may have refreshed it. */
-    private fun current(): PendingUnregistration =
-        store.credentials()?.unregistrations?.find { it.id == left.id } ?: left
+    private fun current(): Departure =
+        store.credentials()?.departures?.find { it.id == left.id } ?: left
 
-    private fun refreshed(now: PendingUnregistration): ClientCredentials? {
+    private fun refreshed(now: Departure): ClientCredentials? {
         val used = now.refreshToken ?: return null
         val renewed = service.refresh(used, now.userName ?: "") ?: return null
-        store.changeCredentials { it?.renewUnregistrations(used, renewed) }
+        store.changeCredentials { it?.renewDepartures(used, renewed) }
         return renewed.current
     }
 
     /**
-     * Ends the session, unless another unregistration needs it.
+     * Ends the session, unless another departure needs it.
      *
      * @return whether that is done.
      */
     fun end(millis: Long): Boolean = try {
         val token = current().refreshToken
-        val others = store.credentials()?.unregistrations?.filter { it.id != left.id } ?: emptyList()
+        val others = store.credentials()?.departures?.filter { it.id != left.id } ?: emptyList()
         token == null || others.any { it.refreshToken == token } || service.end(token, millis)
     } catch (e: ClientStoreException) {
         false
@@ -237,4 +237,4 @@ private class LeftSession(
 }
 
 /** It is never worth more time than this. */
-private const val MILLIS_FOR_UNREGISTRATIONS = 5_000L
+private const val MILLIS_FOR_DEPARTURES = 5_000L

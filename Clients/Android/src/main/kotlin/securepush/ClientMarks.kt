@@ -7,10 +7,15 @@ internal fun SecurePushClient.markAsRead(ids: List<PushID>, wake: Wake) {
     for (part in ids.chunked(MAX_MARKS)) {
         mark(JSONObject().put("Ids", JSONArray(part.map { it.rawValue })), wake.deadline)
     }
-    // They are done with here too, and will not be shown by the next wake.
+    finishReading(ids, wake.deadline)
+}
+
+/** Removes read notifications from the screen, and sets the badge. */
+internal fun SecurePushClient.finishReading(ids: List<PushID>, deadline: Long) {
+    // The next wake must not show them.
     unlessLocked { keeper.update { state -> for (id in ids) state.ledger.withdraw(id, limits) } }
     presenter.remove(ids)
-    refreshBadge(wake.deadline)
+    refreshBadge(deadline)
 }
 
 internal fun SecurePushClient.markAsReadThrough(id: PushID, wake: Wake) {
@@ -64,7 +69,7 @@ internal fun SecurePushClient.reportShown(deadline: Long) {
     }
 }
 
-/** The server's limit for one request. */
+/** The server's limit of IDs in one request. */
 private const val MAX_MARKS = 1_000
 /** How many shown notifications one wake reports. */
 private const val MAX_REPORTS = 50

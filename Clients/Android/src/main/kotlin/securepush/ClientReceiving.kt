@@ -12,7 +12,7 @@ internal sealed class Reception {
     object Unusable : Reception()
     /** The push is not genuine: nothing is asked and nothing is shown. */
     class Ignored(val code: DiagnosticCode) : Reception()
-    /** The user for whom it is signed is not known now, because the store cannot be read. */
+    /** The signature cannot be checked, because the store with the user's name cannot be read. */
     object Unverified : Reception()
     /** The store cannot be read before the first unlock. */
     object Locked : Reception()
@@ -37,7 +37,7 @@ internal fun SecurePushClient.receive(push: IncomingPush, wake: Wake): Reception
     if (isWanted) Reception.Wanted(id) else Reception.Settled
 } ?: Reception.Locked
 
-/** Whether nobody but the server can push. */
+/** Whether pushes are signed, so that only the server can push. */
 internal val SecurePushClient.arePushesSigned: Boolean get() = configuration.pushKeys != null
 
 /** Carries out a withdrawal. The prompt goes too, if nothing else waits behind it. */
@@ -143,7 +143,7 @@ internal fun SecurePushClient.resolveDoubts() {
  *
  * Those that are being fetched now are left to the fetch, whose answer says who has read them.
  *
- * One wake does this for all wakes at the same time. A failure ends it until the next wake.
+ * Only one wake at a time does this. After a failure the next wake goes on.
  */
 internal fun SecurePushClient.confirmWithdrawals(deadline: Long) {
     if (!isConfirming.compareAndSet(false, true)) return
@@ -170,7 +170,7 @@ private fun SecurePushClient.confirmWithdrawal(id: PushID, deadline: Long): Bool
             unlessLocked { keeper.update { state -> state.unconfirmed = state.unconfirmed - id } }
         outcome is RetrievalConnection.Outcome.Refused && isGone(outcome.status) -> endWithdrawn(id)
         else -> {
-            // Nobody has signed the withdrawal of a notification that nobody has heard of.
+            // The withdrawal is unsigned, and its notification unknown.
             unlessLocked {
                 keeper.update { state ->
                     if (!arePushesSigned && state.ledger[id] == null) state.unconfirmed = state.unconfirmed - id

@@ -128,7 +128,7 @@ class ClientState internal constructor() {
     /**
      * Notes a withdrawal.
      *
-     * One that nobody has signed may come from anybody who can push, so the server has to confirm it.
+     * An unsigned one may come from anybody who can push, so the server must confirm it.
      *
      * A withdrawal also follows when one of the user's devices has read the notification (`DISPATCH_WITHDRAW=read`),
      * and reaches that device too. If this device may have been the first to read it, the server has to confirm the
@@ -209,7 +209,7 @@ class ClientState internal constructor() {
     }
 
     private companion object {
-        /** The server needs no complete account, and the state stays small. */
+        /** The list of reports is limited, so that the state stays small. */
         const val MAX_UNSENT = 200
     }
 }

@@ -89,21 +89,21 @@ object ClientStateCoding {
         json.put("expiresAt", credentials.expiresAt)
         json.put("refreshToken", credentials.refreshToken)
         json.put("password", credentials.password)
-        val left = credentials.unregistrations
-        if (left.isNotEmpty()) json.put("unregistrations", JSONArray(left.map { encode(it) }))
+        val left = credentials.departures
+        if (left.isNotEmpty()) json.put("departures", JSONArray(left.map { encode(it) }))
         return json.toString().toByteArray()
     }
 
-    private fun encode(unregistration: PendingUnregistration): JSONObject {
+    private fun encode(departure: Departure): JSONObject {
         val json = JSONObject()
-        json.put("id", unregistration.id)
-        json.put("userName", unregistration.userName)
-        json.put("baseUrl", unregistration.baseUrl)
-        json.put("since", unregistration.since)
-        json.put("installationID", unregistration.installationID)
-        json.put("accessToken", unregistration.accessToken)
-        json.put("refreshToken", unregistration.refreshToken)
-        if (unregistration.isForgotten) json.put("isForgotten", true)
+        json.put("id", departure.id)
+        json.put("userName", departure.userName)
+        json.put("baseUrl", departure.baseUrl)
+        json.put("since", departure.since)
+        json.put("installationID", departure.installationID)
+        json.put("accessToken", departure.accessToken)
+        json.put("refreshToken", departure.refreshToken)
+        if (departure.isForgotten) json.put("isForgotten", true)
         return json
     }
 
@@ -113,8 +113,8 @@ object ClientStateCoding {
         StoredCredentials(
             root["userName"]?.text(), root["accessToken"]?.text(), root["expiresAt"]?.long(),
             root["refreshToken"]?.text(), root["password"]?.text(),
-            root.list("unregistrations").map { unregistration(it.members()) }
-        ).also { if (it.userName == null && it.unregistrations.isEmpty()) throw JsonValue.Malformed() }
+            root.list("departures").map { departure(it.members()) }
+        ).also { if (it.userName == null && it.departures.isEmpty()) throw JsonValue.Malformed() }
     }
 
     private fun <R> decode(bytes: ByteArray, read: (Map<String, JsonValue>) -> R): R? = try {
@@ -143,7 +143,7 @@ object ClientStateCoding {
         node["registeredAt"]?.long(), node["publicKey"]?.text(), node.flag("isWanted") || node["digest"]?.text() != null
     )
 
-    private fun unregistration(node: Map<String, JsonValue>) = PendingUnregistration(
+    private fun departure(node: Map<String, JsonValue>) = Departure(
         node["userName"]?.text(), node.required("baseUrl").text(),
         node.required("since").long(), node["installationID"]?.text()?.let { uuid(it) },
         node["accessToken"]?.text(), node["refreshToken"]?.text(), node.flag("isForgotten"),

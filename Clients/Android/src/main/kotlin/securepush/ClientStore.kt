@@ -57,7 +57,7 @@ interface ClientStore {
     @Throws(ClientStoreException::class)
     fun makeEnvelopeKey(date: Long): EnvelopePrivateKey
 
-    /** Removes all keys of the device. What was encrypted for them can never be read again. */
+    /** Removes all keys of the device. Messages that were encrypted for them can never be read again. */
     @Throws(ClientStoreException::class)
     fun removeEnvelopeKeys()
 
@@ -118,7 +118,7 @@ class StoredCredentials internal constructor(
     /** The password, only for a server that issues no tokens. */
     val password: String?,
     /** What log-outs have left to do, oldest first. */
-    internal val unregistrations: List<PendingUnregistration>
+    internal val departures: List<Departure>
 ) {
     /** The credentials of a user. */
     @JvmOverloads
@@ -129,14 +129,14 @@ class StoredCredentials internal constructor(
 
     private val session: List<Any?> get() = listOf(userName, accessToken, expiresAt, refreshToken, password)
 
-    private val parts: List<Any?> get() = session + unregistrations
+    private val parts: List<Any?> get() = session + departures
 
     /** Whether the user and the tokens are the same. */
     internal fun hasSession(of: StoredCredentials): Boolean = session == of.session
 
-    /** The same session with other unregistrations. More than a few are not kept. */
-    internal fun with(unregistrations: List<PendingUnregistration>) = StoredCredentials(
-        userName, accessToken, expiresAt, refreshToken, password, unregistrations.takeLast(MAX_UNREGISTRATIONS)
+    /** The same session with other departures. More than a few are not kept. */
+    internal fun with(departures: List<Departure>) = StoredCredentials(
+        userName, accessToken, expiresAt, refreshToken, password, departures.takeLast(MAX_DEPARTURES)
     )
 
     override fun equals(other: Any?): Boolean = other is StoredCredentials && other.parts == parts
@@ -155,7 +155,7 @@ class StoredCredentials internal constructor(
         current != null && (expiresAt == null || refreshToken == null || date < expiresAt - 30_000)
 
     internal companion object {
-        private const val MAX_UNREGISTRATIONS = 8
+        private const val MAX_DEPARTURES = 8
 
         /** Nobody is logged in. */
         val nobody = StoredCredentials(null, null, null, null, null, emptyList())

@@ -1,6 +1,6 @@
 package securepush
 
-/** How much of a message the system gets. It keeps what it shows. A later one is stricter. */
+/** How much of a message is handed to the system, which stores what it shows. Later cases are stricter. */
 enum class Display(
     /** The name on the wire. */
     val rawValue: String

@@ -61,7 +61,7 @@ internal class FetchPlan(private val deadline: Long, private val millisPerTry: L
 
     private companion object {
         val DELAYS = longArrayOf(1_000, 2_000, 3_000, 5_000)
-        /** A try with less time than this is not worth its battery. */
+        /** The shortest time for a try. A shorter one only costs battery. */
         const val SHORTEST_TRY = 500L
     }
 }

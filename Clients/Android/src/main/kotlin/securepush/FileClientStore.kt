@@ -136,7 +136,7 @@ class FileClientStore @JvmOverloads constructor(
         }
     }
 
-    /** Adds a record. What is left of one that was not written whole is overwritten. */
+    /** Adds a record. It overwrites an incomplete record at the end. */
     private fun append(record: ByteArray, length: Int) {
         if (length == 0) return ProtectedFile(opened).write(record)
         RandomAccessFile(opened, "rw").use { file ->
@@ -193,7 +193,7 @@ class FileClientStore @JvmOverloads constructor(
         folder.setExecutable(true, true)
     }
 
-    /** Runs work while nobody else changes the files: other threads by a lock, other processes by a locked file. */
+    /** Runs work while no one else can change the files: other threads by a lock, other processes by a locked file. */
     private fun <R> withLock(work: () -> R): R {
         createFolder()
         // A channel closes when its thread is interrupted. The interrupt waits until the change is stored.

@@ -51,7 +51,7 @@ class IncomingPush internal constructor(
             }
         }
 
-        /** A text that can be a time or a signature. What is longer is neither, and is not kept. */
+        /** A text that can be a time or a signature; a longer one is dropped. */
         private fun short(text: String?): String? =
             text?.takeIf { it.length <= MAX_VALUE_BYTES && it.toByteArray().size <= MAX_VALUE_BYTES }
 

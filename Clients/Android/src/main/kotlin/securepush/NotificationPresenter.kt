@@ -51,7 +51,7 @@ class SecretNotification @JvmOverloads constructor(
     val json: String,
     /** Whether one of the user's devices had fetched it before. */
     val wasRead: Boolean = false,
-    /** How much of it the system gets: the sender's wish, or the app's if that is stricter. */
+    /** How much of it is handed to the system: the stricter `display` of sender and app. */
     val display: Display = Display.FULL,
     /** When it expires; `null` if that is not known. */
     val expiresAt: Instant? = null
@@ -103,7 +103,7 @@ data class LogInPrompt(
     val code: DiagnosticCode
 )
 
-/** Calls a presenter. What the system refuses or does not answer, secrets aside, has no consequence. */
+/** Calls a presenter. Failures and time-outs of the system are ignored, except for secrets. */
 internal class CarefulPresenter(private val presenter: NotificationPresenter, private val limit: CallLimit) {
     /**
      * Shows a secret; the generic text, if it is for the app only.

@@ -6,7 +6,7 @@ class PushDevice private constructor(
     val platform: Platform,
     /**
      * The push channel, such as the registration token of Firebase or the endpoint of a UnifiedPush distributor.
-     * Whoever knows it can take the device over.
+     * It is enough to take the device over.
      */
     val channel: String,
     /** Tags of the app. The server adds the user's own. */

@@ -2,7 +2,7 @@ package securepush
 
 import java.util.ArrayDeque
 
-/** Lets registrations and unregistrations work one after another, in the order in which they came. */
+/** Lets registrations and departures work one after another, in the order in which they came. */
 internal class RegistrationTurns(private val clock: ClientClock, private val threads: ClientThreads) {
     private class Waiter(val signal: ClientSignal) {
         var hasTurn = false

@@ -33,7 +33,7 @@ internal class RetrievalConnection(
         class Success(val response: TransportResponse) : Outcome()
         /** Another status, after all tries. */
         class Refused(val status: Int) : Outcome() {
-            /** Whether nobody but the server can have said so. A 401 is [LoggedOut], and a foreign 4xx is [Failed]. */
+            /** Whether only the server can have sent it. A 401 is [LoggedOut], and a foreign 4xx is [Failed]. */
             val isOwn: Boolean get() = status in 400..499 && status != 408 && status != 429
         }
         /** No response of the server. */

@@ -11,9 +11,9 @@ package securepush
  * 3. [Progress.SHOWN] is stored after it was shown.
  */
 internal class SecretLedger(entries: List<Entry> = emptyList()) {
-    /** How far the client has come with one notification. A later progress has a higher rank. */
+    /** The client's progress with one notification. A later progress has a higher rank. */
     enum class Progress {
-        /** To be fetched. */
+        /** It must be fetched. */
         PENDING,
         /** The server has no such notification for this user. Another push for it tries again. */
         GONE,
@@ -49,7 +49,7 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
         /** Whether the user has seen the generic text, and the app has still to show the secret. */
         val isInAppOnly: Boolean = false
     ) {
-        /** Whether a withdrawal may be the echo of this device's own fetch (see [ClientState.withdraw]). */
+        /** Whether this device's own fetch may have caused a withdrawal (see [ClientState.withdraw]). */
         val mayHaveBeenRead: Boolean
             get() = progress != Progress.WITHDRAWN &&
                 (isFirstReader || (progress == Progress.PENDING && openRequests > 0))
@@ -133,7 +133,7 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
      * Claims the right to show a secret.
      *
      * @param isFirstReader whether no device of the user had fetched it before. Then a withdrawal that came in the
-     *   meantime may be the echo of this fetch (see [ClientState.withdraw]).
+     *   meantime may have been caused by this fetch (see [ClientState.withdraw]).
      * @param uptime the [ClientClock.uptime].
      */
     fun claim(id: PushID, process: String, isFirstReader: Boolean, uptime: Long, limits: ClientLimits): Claim {
@@ -297,7 +297,7 @@ internal class SecretLedger(entries: List<Entry> = emptyList()) {
     }
 
     private companion object {
-        /** More make no difference. */
+        /** Higher counts make no difference. */
         const val MAX_OPEN_REQUESTS = 1_000
     }
 }

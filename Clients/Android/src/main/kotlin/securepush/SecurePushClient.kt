@@ -43,11 +43,11 @@ class SecurePushClient @JvmOverloads constructor(
     internal val isConfirming = AtomicBoolean()
     /** Whether a wake reads the server's keys for pushes now. */
     internal val isRefreshingPushKeys = AtomicBoolean()
-    /** Whether the channel has changed while nobody knew whether the app wants it to be registered. */
+    /** Whether the channel changed while the store with the registration could not be read. */
     @Volatile internal var hasMissedRenewal = false
     internal val registrations = RegistrationTurns(clock, threads)
     /** Whether log-outs have left something to do that could be done now. */
-    @Volatile internal var hasUnregistrations = false
+    @Volatile internal var hasDepartures = false
     private val lock = Any()
     /** The notifications that are being fetched or shown now. */
     private val underWay = HashSet<PushID>()
@@ -204,7 +204,8 @@ class SecurePushClient @JvmOverloads constructor(
 
     /**
      * Answers a notification whose sender asks for that (`Answers`). The first answer of the user's devices counts. The
-     * same answer again is no error, so a call whose result was lost can be repeated.
+     * same answer again is no error, so a call whose result was lost can be repeated. The notification counts as read
+     * then, and leaves the screen.
      *
      * @param action the ID of one of the sender's answers, which is usually that of one of [Message.actions].
      * @param text what the user has written, at most 2,000 bytes.
@@ -293,7 +294,7 @@ class SecurePushClient @JvmOverloads constructor(
         confirmWithdrawals(wake.deadline)
         refreshOldPushKeys(wake.deadline)
         renewOldKey(wake.deadline)
-        endUnregistrations(wake.deadline)
+        endDepartures(wake.deadline)
         return report
     }
 

@@ -42,7 +42,7 @@ class SecurePushConfiguration @JvmOverloads constructor(
     val senderKeys: SenderKeySet? = null,
     /** Whether a payload that is not encrypted is not shown, so that only senders can write to the user. */
     val requiresEncryption: Boolean = false,
-    /** How much of a message the system gets. If the sender is stricter, that holds. */
+    /** How much of a message is handed to the system. A stricter `Display` of the sender wins. */
     val display: Display = Display.FULL,
     /** Whether credentials and secrets may go to another host without TLS, for tests: `http://10.0.2.2:8080`. */
     val allowsInsecureUrl: Boolean = false
@@ -58,7 +58,7 @@ class SecurePushConfiguration @JvmOverloads constructor(
         }
     }
 
-    /** Makes a configuration, for Java. What is not set has the default of the constructor. */
+    /** Makes a configuration, for Java. The defaults are those of the constructor. */
     class Builder(private val retrievalUrl: URI) {
         private var pushKeys: PushKeySet? = null
         private var refreshesPushKeys = true

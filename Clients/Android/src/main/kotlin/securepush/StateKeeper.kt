@@ -11,7 +11,7 @@ internal class StateKeeper(private val store: ClientStore) {
     /** The state with the changes that are not stored; `null` if all are. */
     private var unsaved: ClientState? = null
     private var lastRead: ClientState? = null
-    /** Whether the store could not be read, so that nobody knows whose device this is. */
+    /** Whether the store could not be read, so that the user of the device is unknown. */
     @Volatile var isBlind = false
         private set
 

@@ -52,7 +52,7 @@ class TokenCredentialsProvider @JvmOverloads constructor(
     /** A log-in does not wait for what the last log-out has left to do. */
     private fun save(session: StoredCredentials) {
         try {
-            store.changeCredentials { session.with(it?.unregistrations ?: emptyList()) }
+            store.changeCredentials { session.with(it?.departures ?: emptyList()) }
         } catch (e: ClientStoreException) {
             if (e.isLocked) throw e
             // Credentials that cannot be read any more are replaced.
@@ -75,10 +75,10 @@ class TokenCredentialsProvider @JvmOverloads constructor(
         } catch (e: ClientStoreException) {
             null
         }
-        val left = PendingUnregistration(null, baseUrl, clock.date, installationID)
+        val left = Departure(null, baseUrl, clock.date, installationID)
         val token = endSession(left)?.takeIf { installationID == null }
         if (token == null || !service.end(token)) return
-        store.changeUnregistration(left.id) { it.copy(accessToken = null, refreshToken = null) }
+        store.changeDeparture(left.id) { it.copy(accessToken = null, refreshToken = null) }
     }
 
     /**
@@ -88,17 +88,17 @@ class TokenCredentialsProvider @JvmOverloads constructor(
      * @return the refresh token.
      * @throws ClientStoreException if the credentials are still there.
      */
-    internal fun endSession(left: PendingUnregistration): String? {
+    internal fun endSession(left: Departure): String? {
         var token: String? = null
         try {
             store.changeCredentials { stored ->
                 token = stored?.refreshToken
                 val userName = stored?.userName ?: left.userName
-                fun withTokens(of: PendingUnregistration) = of.copy(
+                fun withTokens(of: Departure) = of.copy(
                     userName = userName, accessToken = stored?.accessToken, refreshToken = stored?.refreshToken
                 )
                 // Those of an earlier `unregister` would have used the session.
-                val earlier = (stored?.unregistrations ?: emptyList())
+                val earlier = (stored?.departures ?: emptyList())
                     .map { if (it.hasToken || it.userName != userName) it else withTokens(it) }
                 StoredCredentials.nobody.with(earlier + withTokens(left))
             }
@@ -138,7 +138,7 @@ class TokenCredentialsProvider @JvmOverloads constructor(
         val ending = AtomicReference<Result<ClientCredentials?>>()
     }
 
-    /** The exchange has a thread of its own: an answer that nobody waits for any more still has the next token. */
+    /** The exchange has its own thread: a late answer still has the next token. */
     private fun shareRefresh(refused: ClientCredentials?): ClientCredentials? {
         val exchange = synchronized(lock) { refreshing ?: startRefresh(refused).also { refreshing = it } }
         if (!exchange.done.await(LONGEST_EXCHANGE)) throw TransportException(TransportException.Reason.TIMED_OUT)
@@ -175,7 +175,7 @@ class TokenCredentialsProvider @JvmOverloads constructor(
         store.changeCredentials { now ->
             isLost = now == null || !now.hasSession(stored)
             // The server refuses the stored credentials for good. The name stays for the prompt.
-            if (now == null || isLost) now else (renewed ?: StoredCredentials(userName)).with(now.unregistrations)
+            if (now == null || isLost) now else (renewed ?: StoredCredentials(userName)).with(now.departures)
         }
         if (!isLost) return renewed?.current
         // The user has logged out, or another one has logged in. The next try finds the new credentials.
@@ -187,8 +187,8 @@ class TokenCredentialsProvider @JvmOverloads constructor(
     private fun handOver(used: String, renewed: StoredCredentials) {
         var isWanted = false
         store.changeCredentials { stored ->
-            isWanted = stored != null && stored.unregistrations.any { it.refreshToken == used }
-            stored?.renewUnregistrations(used, renewed)
+            isWanted = stored != null && stored.departures.any { it.refreshToken == used }
+            stored?.renewDepartures(used, renewed)
         }
         if (!isWanted) renewed.refreshToken?.let { service.end(it) }
     }

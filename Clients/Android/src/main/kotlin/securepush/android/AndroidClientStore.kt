@@ -44,7 +44,7 @@ class AndroidClientStore @JvmOverloads constructor(
     /** After a log-out, the job tells the server as soon as there is a network. */
     override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean {
         val isReplaced = unlocked().replace(expected, credentials)
-        val isLeft = credentials != null && credentials.unregistrations.isNotEmpty()
+        val isLeft = credentials != null && credentials.departures.isNotEmpty()
         if (isReplaced && isLeft) CatchUpJob(context).scheduleUnlessPending()
         return isReplaced
     }

@@ -33,7 +33,7 @@ internal class AnswerActions(private val context: Context) {
         )
         val builder = Notification.Action.Builder(null, action.title, pending)
         if (action.takesText) builder.addRemoteInput(RemoteInput.Builder(EXTRA_TEXT).setLabel(action.title).build())
-        // Whoever has found the device cannot approve anything.
+        // A thief of a locked device cannot approve anything.
         if (Build.VERSION.SDK_INT >= 31) builder.setAuthenticationRequired(true)
         return builder.build()
     }
@@ -58,7 +58,7 @@ class SecurePushAnswerReceiver : BroadcastReceiver() {
         val pending = goAsync()
         client.threads.start {
             try {
-                client.answerAndRemove(id, action, text)
+                client.answerInTime(id, action, text)
             } finally {
                 pending?.finish()
             }
@@ -67,10 +67,9 @@ class SecurePushAnswerReceiver : BroadcastReceiver() {
 }
 
 /** Answers within the time that Android gives a receiver. */
-private fun SecurePushClient.answerAndRemove(id: PushID, action: String, text: String?) {
+private fun SecurePushClient.answerInTime(id: PushID, action: String, text: String?) {
     try {
         sendAnswer(id, action, text, null, clock.uptime + MILLIS_FOR_ANSWER)
-        presenter.remove(listOf(id))
     } catch (e: AnswerFailure) {
         val kind = when (e.reason) {
             AnswerFailure.Reason.WRONG -> GenericNotice.Kind.ANSWER_IN_APP

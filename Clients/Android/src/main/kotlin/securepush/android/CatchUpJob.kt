@@ -31,7 +31,7 @@ internal class CatchUpJob(private val context: Context) {
     /** Removes the job after a wake, unless there is something left for it. */
     fun end(report: WakeReport, client: SecurePushClient) {
         val isUnfinished = report.code?.canHeal ?: false
-        if (!isUnfinished && !client.isRegistrationDue && !client.hasUnregistrations) change { it.cancel(ID) }
+        if (!isUnfinished && !client.isRegistrationDue && !client.hasDepartures) change { it.cancel(ID) }
     }
 
     /** Without a job, the next push or the next start of the app does the work. */
@@ -70,7 +70,7 @@ class SecurePushCatchUpService : JobService() {
             try {
                 val report = client.catchUp()
                 val isRegistered = !client.isRegistrationDue || registers()
-                isUnfinished = !isRegistered || client.hasUnregistrations || report.code?.canHeal ?: false
+                isUnfinished = !isRegistered || client.hasDepartures || report.code?.canHeal ?: false
             } finally {
                 if (work.isOver.compareAndSet(false, true)) jobFinished(parameters, isUnfinished)
             }

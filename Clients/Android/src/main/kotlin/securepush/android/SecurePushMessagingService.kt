@@ -31,7 +31,7 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         val push = IncomingPush.of(message.data)
         if (!push.isOurs) return onOtherMessage(message)
         val job = CatchUpJob(this)
-        // Scheduled before the work, for the case that the system ends the process.
+        // Scheduled before the work, because the system may end the process.
         val client = securePushHost().securePushClient
         val report = client.handle(push, millisPerMessage) { job.schedule() }
         job.end(report, client)

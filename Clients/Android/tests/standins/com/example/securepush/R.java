@@ -19,7 +19,7 @@ public final class R {
         public static final int app_status_logged_out = 108;
         public static final int app_status_registered = 109;
         public static final int app_status_sent = 110;
-        public static final int app_status_failed = 111;
+        public static final int app_failure = 111;
         public static final int app_without_google = 112;
         public static final int app_status_no_distributor = 113;
         public static final int app_status_waiting_for_endpoint = 114;
@@ -41,5 +41,13 @@ public final class R {
         public static final int app_sign_out_everywhere = 130;
         public static final int app_fingerprint = 131;
         public static final int app_fingerprint_none = 132;
+        public static final int app_failure_password = 133;
+        public static final int app_failure_gone = 134;
+        public static final int app_failure_not_for_this_device = 135;
+        public static final int app_failure_not_decrypted = 136;
+        public static final int app_failure_not_trusted = 137;
+        public static final int app_failure_no_key = 138;
+        public static final int app_failure_not_sent = 139;
+        public static final int app_failure_no_endpoint = 140;
     }
 }

@@ -34,7 +34,7 @@ class DevicesActivity : ColumnActivity() {
         }
     }
 
-    private fun fail(reason: String) = say(getString(R.string.app_status_failed, reason))
+    private fun fail(code: String) = say(failureText(code))
 
     private fun add(text: String) = column.addView(line(text))
 

@@ -12,7 +12,7 @@ class ExampleReceiver : UnifiedPushReceiver() {
     override fun onRegistered(context: Context) = session(context).endpointArrived()
 
     override fun onNotRegistered(context: Context, failure: SecurePushFailure) =
-        session(context).endpointFailed(failure.code)
+        session(context).endpointFailed(failure)
 
     override fun onDistributorProblem(context: Context, problem: DistributorProblem) =
         session(context).distributorFailed(problem)

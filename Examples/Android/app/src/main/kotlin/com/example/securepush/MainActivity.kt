@@ -106,7 +106,11 @@ class MainActivity : Activity() {
             Session.Status.LOGGED_OUT -> getString(R.string.app_status_logged_out)
             Session.Status.REGISTERED -> getString(R.string.app_status_registered)
             Session.Status.SENT -> getString(R.string.app_status_sent)
-            Session.Status.FAILED -> getString(R.string.app_status_failed, session.reason)
+            Session.Status.WRONG_PASSWORD -> getString(R.string.app_failure_password)
+            Session.Status.NO_KEY -> getString(R.string.app_failure_no_key, session.reason)
+            Session.Status.NO_ENDPOINT -> getString(R.string.app_failure_no_endpoint, session.reason)
+            Session.Status.NOT_SENT -> getString(R.string.app_failure_not_sent, session.reason)
+            Session.Status.FAILED -> failureText(session.reason)
         }
     }
 

@@ -15,9 +15,7 @@ class MessageActivity : ColumnActivity() {
     override fun onResume() {
         super.onResume()
         val id = PushID.of(intent.getStringExtra(ID)) ?: return finish()
-        session.loadMessage(
-            id, { onScreen { show(it) } }, { onScreen { say(getString(R.string.app_status_failed, it)) } }
-        )
+        session.loadMessage(id, { onScreen { show(it) } }, { onScreen { say(failureText(it)) } })
     }
 
     override fun onStop() {
@@ -61,7 +59,7 @@ class MessageActivity : ColumnActivity() {
         AnswerFailure.Reason.ANSWERED_DIFFERENTLY -> getString(R.string.app_answer_other)
         AnswerFailure.Reason.OVER -> getString(R.string.app_answer_over)
         AnswerFailure.Reason.WRONG -> getString(R.string.app_answer_wrong)
-        AnswerFailure.Reason.FAILED -> getString(R.string.app_status_failed, failure.code.rawValue)
+        AnswerFailure.Reason.FAILED -> failureText(failure.code.rawValue)
     }
 
     private fun field(hint: Int): EditText {

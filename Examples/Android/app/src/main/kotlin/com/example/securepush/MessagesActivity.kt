@@ -14,7 +14,7 @@ class MessagesActivity : ColumnActivity() {
         super.onResume()
         session.loadMessages(
             { entries -> onScreen { show(entries) } },
-            { reason -> onScreen { say(getString(R.string.app_status_failed, reason)) } }
+            { code -> onScreen { say(failureText(code)) } }
         )
     }
 

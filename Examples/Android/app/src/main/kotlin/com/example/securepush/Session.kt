@@ -21,7 +21,8 @@ class Session(
 ) {
     /** The line below the buttons. */
     enum class Status {
-        WAITING_FOR_TOKEN, NO_TOKEN, NO_DISTRIBUTOR, LOGGED_OUT, WAITING_FOR_ENDPOINT, REGISTERED, SENT, FAILED
+        WAITING_FOR_TOKEN, NO_TOKEN, NO_DISTRIBUTOR, LOGGED_OUT, WAITING_FOR_ENDPOINT, REGISTERED, SENT,
+        WRONG_PASSWORD, NO_KEY, NO_ENDPOINT, NOT_SENT, FAILED
     }
 
     /** Called after every change, on any thread. */
@@ -33,7 +34,7 @@ class Session(
     @Volatile var status = Status.WAITING_FOR_TOKEN
         private set
 
-    /** The reason of [Status.FAILED]: a code of the SDK, or what the distributor has said. */
+    /** The reason of a failure: a code of the SDK, or the distributor's own reason. */
     @Volatile var reason = ""
         private set
 
@@ -65,10 +66,10 @@ class Session(
     fun endpointArrived() = background.execute { if (isLoggedIn) change(Status.REGISTERED) }
 
     /** The server has not taken the endpoint. */
-    fun endpointFailed(code: DiagnosticCode) = background.execute { fail(code.rawValue) }
+    fun endpointFailed(failure: SecurePushFailure) = background.execute { attempt { throw failure } }
 
-    /** No pushes come by the distributor. A real app would say what the user can do. */
-    fun distributorFailed(problem: DistributorProblem) = background.execute { fail(problem.name) }
+    /** No pushes come by the distributor. */
+    fun distributorFailed(problem: DistributorProblem) = background.execute { fail(Status.NO_ENDPOINT, problem.name) }
 
     /** Registers again if that is due, and shows what was missed. Called when the app comes to the foreground. */
     fun becomeActive() = background.execute {
@@ -84,7 +85,7 @@ class Session(
 
     /** Log in, register, and show what waited for the log-in. */
     fun logIn(userName: String, password: String) = background.execute {
-        attempt {
+        attempt({ if (it.code == DiagnosticCode.status(401)) Status.WRONG_PASSWORD else Status.FAILED }) {
             app.credentials.logIn(userName, password)
             isLoggedIn = true
         }
@@ -175,7 +176,7 @@ class Session(
 
     /** The tutorial's "Send push": the user sends "Secure confirmation." to all own devices. */
     fun sendPush() = background.execute {
-        attempt {
+        attempt({ Status.NOT_SENT }) {
             ConfirmationSender(URI(BuildConfig.INGEST_URL), app).send()
             change(Status.SENT)
         }
@@ -191,19 +192,23 @@ class Session(
         }
     }
 
-    private fun attempt(body: () -> Unit) {
+    private fun attempt(status: (SecurePushFailure) -> Status = ::statusOf, body: () -> Unit) {
         try {
             body()
         } catch (e: SecurePushFailure) {
-            fail(e.code.rawValue)
+            fail(status(e), e.code.rawValue)
         } catch (e: ClientStoreException) {
-            fail(DiagnosticCode.CREDENTIALS.rawValue)
+            fail(Status.FAILED, DiagnosticCode.CREDENTIALS.rawValue)
         }
     }
 
-    private fun fail(reason: String) {
+    /** A failure with an installation's ID: the device is registered, only its key is missing at the server. */
+    private fun statusOf(failure: SecurePushFailure) =
+        if (failure.installationID == null) Status.FAILED else Status.NO_KEY
+
+    private fun fail(status: Status, reason: String) {
         this.reason = reason
-        change(Status.FAILED)
+        change(status)
     }
 
     private fun change(status: Status) {

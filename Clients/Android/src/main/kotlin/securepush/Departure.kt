@@ -6,7 +6,7 @@ import java.util.UUID
  * What a log-out has left to do: the server is to forget the device and to end the session, also if there was no
  * network. It is kept with the credentials, in the same protected file, for at most a day.
  */
-internal data class PendingUnregistration(
+internal data class Departure(
     /** The user who has left; `null` if that is not known. */
     val userName: String?,
     /** Where the server is. */
@@ -29,7 +29,7 @@ internal data class PendingUnregistration(
     /** Whether the time is up. A clock that has jumped by more than a day ends it, too. */
     fun isOver(date: Long): Boolean = date - since !in -LONGEST..LONGEST
 
-    override fun toString(): String = "unregistration"
+    override fun toString(): String = "departure"
 
     private companion object {
         const val LONGEST = 86_400_000L
@@ -46,24 +46,24 @@ internal data class PendingUnregistration(
 internal fun ClientStore.changeCredentials(change: (StoredCredentials?) -> StoredCredentials?): StoredCredentials? {
     for (number in 1..MAX_CHANGES) {
         val stored = credentials()
-        val next = change(stored)?.takeIf { it.userName != null || it.unregistrations.isNotEmpty() }
+        val next = change(stored)?.takeIf { it.userName != null || it.departures.isNotEmpty() }
         if (next == stored || replace(stored, next)) return next
     }
     throw ClientStoreException(ClientStoreException.Reason.BUSY)
 }
 
-/** Changes one unregistration; `null` removes it. */
-internal fun ClientStore.changeUnregistration(
-    id: String, change: (PendingUnregistration) -> PendingUnregistration?
+/** Changes one departure; `null` removes it. */
+internal fun ClientStore.changeDeparture(
+    id: String, change: (Departure) -> Departure?
 ) {
     changeCredentials { stored ->
-        stored?.with(stored.unregistrations.mapNotNull { if (it.id == id) change(it) else it })
+        stored?.with(stored.departures.mapNotNull { if (it.id == id) change(it) else it })
     }
 }
 
-/** The unregistrations have other tokens after a refresh. */
-internal fun StoredCredentials.renewUnregistrations(used: String, renewed: StoredCredentials): StoredCredentials = with(
-    unregistrations.map {
+/** The departures have other tokens after a refresh. */
+internal fun StoredCredentials.renewDepartures(used: String, renewed: StoredCredentials): StoredCredentials = with(
+    departures.map {
         if (it.refreshToken != used) it else
             it.copy(accessToken = renewed.accessToken, refreshToken = renewed.refreshToken)
     }
