@@ -82,9 +82,7 @@ import Testing
             ),
             (.windows, ["x-wns-type": "wns/odd", "content-type": "text/xml"], "<toast/>", 1),
             (.windows, ["x-wns-type": "wns/tile", "content-type": "application/xml"], "", 1),
-            (.windowsphone, ["x-windowsphone-target": "toast", "x-notificationclass": "2"], "<a/>", 0),
-            (.windowsphone, ["x-windowsphone-target": "token", "x-notificationclass": "2"], "<a/>", 1),
-            (.windowsphone, ["x-notificationclass": "3"], "7", 0), (.windowsphone, [:], "7", 1),
+            (.windowsphone, [:], "7", 0),
             (.adm, [:], String(repeating: "x", count: 9000), 1), (.adm, [:], String(repeating: "x", count: 6000), 0),
             (.fcmv1, [:], #"{"message":{"data":{"a":"\#(String(repeating: "x", count: 4096))"}}}"#, 1),
         ] as [(NotificationFormat, [String: String], String, Int)])

@@ -139,8 +139,7 @@ struct SendRequest: Sendable {
     func record(effect: FaultEffect) -> RecordedRequest {
         var record = RecordedRequest(
             id: HubMessageID.make(at: receivedAt, isSchedule: dueAt != nil), kind: kind, hub: call.hub, format: format,
-            tags: tags, headers: headers, body: body,
-            receivedAt: receivedAt)
+            tags: tags, headers: headers, body: body, receivedAt: receivedAt)
         record.dueAt = dueAt
         if !effect.faultIDs.isEmpty { record.note(effect) }
         return record
