@@ -1,4 +1,3 @@
-import Domain
 package import Domain
 package import Foundations
 
