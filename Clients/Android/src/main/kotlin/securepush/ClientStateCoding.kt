@@ -90,7 +90,7 @@ object ClientStateCoding {
         json.put("refreshToken", credentials.refreshToken)
         json.put("password", credentials.password)
         val left = credentials.departures
-        if (left.isNotEmpty()) json.put("departures", JSONArray(left.map { encode(it) }))
+        if (left.isNotEmpty()) json.put("unregistrations", JSONArray(left.map { encode(it) }))
         return json.toString().toByteArray()
     }
 
@@ -113,7 +113,7 @@ object ClientStateCoding {
         StoredCredentials(
             root["userName"]?.text(), root["accessToken"]?.text(), root["expiresAt"]?.long(),
             root["refreshToken"]?.text(), root["password"]?.text(),
-            root.list("departures").map { departure(it.members()) }
+            root.list("unregistrations").map { departure(it.members()) }
         ).also { if (it.userName == null && it.departures.isEmpty()) throw JsonValue.Malformed() }
     }
 
