@@ -158,11 +158,9 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     private func check(isForced: Bool) -> FileCheck {
-        let time = now()
-        let (watch, isDue) = state.withLock { ($0.watch, isForced || time >= $0.nextCheck) }
-        if let watch {
+        if let watch = state.withLock({ $0.watch }) {
             if isForced { watch.request() }
-        } else if isDue {
+        } else {
             look(isForced: isForced)
         }
         return lastCheck
